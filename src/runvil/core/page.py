@@ -1,0 +1,49 @@
+"""What a fetch gives: the rendered text, the character cut, the provenance header (spec 1.13 to 1.15)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Extraction(StrEnum):
+    """How the text was made: the three values of the header's `extraction:` line (spec 1.15)."""
+
+    READABILITY = "readability"
+    RAW_HTML = "raw-html"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """HTML turned into markdown. title is "" when the page has none."""
+
+    text: str
+    extraction: Extraction
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fetched page; `str(page)` is exactly the tool's text.
+
+    url: the final one, query kept, no fragment. text: at most the characters asked for. truncated: the byte cut of flat
+    text or the character cut happened. content_type: the header value verbatim. title: of HTML, else "".
+    """
+
+    url: str
+    text: str
+    truncated: bool
+    extraction: Extraction
+    status: int
+    content_type: str
+    title: str = ""
+
+    def __str__(self) -> str:
+        truncated = "true" if self.truncated else "false"
+        return f"url: {self.url}\ntruncated: {truncated}\nextraction: {self.extraction}\n\n{self.text}"
+
+
+def cut(text: str, max_chars: int) -> tuple[str, bool]:
+    """The first `max_chars` Unicode scalar values of `text`, and whether that left any out (spec 1.14)."""
+    return text[:max_chars], len(text) > max_chars
