@@ -1,4 +1,7 @@
-"""What the walk needs from the outside, as Protocols. `assemble` brings the real ones, `runvil.testing` the fake ones."""
+"""What the walk needs from the outside, as Protocols.
+
+`assemble` brings the real ones, `runvil.testing` the fake ones.
+"""
 
 from __future__ import annotations
 

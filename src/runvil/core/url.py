@@ -44,12 +44,7 @@ class Url:
     @property
     def host_text(self) -> str:
         """The host as a URL writes it: brackets around IPv6, an IPv4-mapped tail in hex (WHATWG URL 3.5)."""
-        if not isinstance(self.host, IPv6Address):
-            return str(self.host)
-        mapped = self.host.ipv4_mapped
-        if mapped is None:
-            return f"[{self.host.compressed}]"
-        return f"[::ffff:{int(mapped) >> 16:x}:{int(mapped) & 0xFFFF:x}]"  # CPython 3.13 would print it dotted
+        return f"[{ipv6_hex(self.host)}]" if isinstance(self.host, IPv6Address) else str(self.host)
 
     @property
     def authority(self) -> str:
@@ -68,6 +63,14 @@ class Url:
     @property
     def full(self) -> str:
         return f"{self.scheme}://{self.authority}{self.target}"
+
+
+def ipv6_hex(address: IPv6Address) -> str:
+    """RFC 5952 with an IPv4-mapped tail in hex, as URLs write it. CPython 3.13 and later would print it dotted."""
+    mapped = address.ipv4_mapped
+    if mapped is None:
+        return address.compressed
+    return f"::ffff:{int(mapped) >> 16:x}:{int(mapped) & 0xFFFF:x}"
 
 
 def parse(text: str, base: Url | None = None) -> Url:

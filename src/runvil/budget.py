@@ -1,0 +1,90 @@
+"""What all fetches of one `WebFetch` share: how many run at once, and how many body bytes they hold together.
+
+A fetch that must wait does so inside its own deadline. Bytes are taken as they arrive, never in advance, so that slow
+servers cannot hoard them; and one fetch at a time may go on into a reserve as large as one body, so that fetches which
+wait for each other's bytes cannot lock each other up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+
+
+class Lease:
+    """One fetch's slot and bytes. Release it in any case."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.held = 0
+
+    async def grow(self, more: int) -> None:
+        """Take `more` bytes, waiting until they are free."""
+        if not self._budget.take(self, more):
+            await self._budget.wait(self, more)
+
+    def release(self) -> None:
+        """Give slot and bytes back. May be called again."""
+        self._budget.free(self)
+
+
+class Budget:
+    """Bounds for one event loop. slots: fetches at once. total: bytes over all. reserve: one body's bytes at most."""
+
+    def __init__(self, slots: int, total: int, reserve: int) -> None:
+        self._slots = asyncio.Semaphore(slots)
+        self._open = total - reserve
+        self.held = 0
+        self._leases: set[Lease] = set()
+        self._first: Lease | None = None  # the one that may use the reserve
+        self._waiting: OrderedDict[asyncio.Future[None], tuple[Lease, int]] = OrderedDict()
+
+    async def lease(self) -> Lease:
+        """Wait for a slot, first come first served."""
+        await self._slots.acquire()
+        lease = Lease(self)
+        self._leases.add(lease)
+        return lease
+
+    def take(self, lease: Lease, more: int) -> bool:
+        """Take bytes without waiting, unless others wait already; says whether it did."""
+        if self._waiting and lease is not self._first:
+            return False
+        return self._grant(lease, more)
+
+    def _grant(self, lease: Lease, more: int) -> bool:
+        if self.held + more > self._open:
+            if self._first not in (None, lease):
+                return False
+            self._first = lease
+        self.held += more
+        lease.held += more
+        return True
+
+    async def wait(self, lease: Lease, more: int) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting[turn] = (lease, more)
+        self._wake()
+        try:
+            await turn
+        finally:
+            self._waiting.pop(turn, None)
+
+    def free(self, lease: Lease) -> None:
+        if lease not in self._leases:
+            return
+        self._leases.remove(lease)
+        self.held -= lease.held
+        if self._first is lease:
+            self._first = None
+        self._slots.release()
+        self._wake()
+
+    def _wake(self) -> None:
+        """Serve those who wait, in order, as far as the bytes go."""
+        for turn, (lease, more) in list(self._waiting.items()):
+            if not turn.done() and self._grant(lease, more):
+                del self._waiting[turn]
+                turn.set_result(None)
+            elif not turn.done():
+                return
