@@ -1,4 +1,4 @@
-"""HTML -> markdown: pure functions of (text, address). No file, socket, process or clock; `worker` runs them locked in."""
+"""HTML -> markdown: pure functions of (text, address). No file, socket or clock; `worker` locks them in."""
 
 from runvil.core.page import Rendered
 from runvil.extract.page import render

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_REOPENED = 3_000_000
 """HTML5 reopens every unclosed formatting element in every new paragraph, so 1 MB of tags can ask for 10^9 elements
-(research B4, note 6). Tags times unclosed formatting tags bounds that number; three million elements parse in a second."""
+(research B4, note 6). Tags times unclosed formatting tags bounds that number; three million elements take a second."""
 
 MAX_TITLE = 500
 """Characters of a title: search engines show 60, and the longest honest one of 1,900 measured pages has under 300."""

@@ -27,6 +27,18 @@ FEW_PROSE = 400
 PARAGRAPH = 60
 """Characters of unlinked text that make a block prose rather than a label."""
 
+MUCH = 0.45
+"""Share of the page's prose that an element may hold and still be believed when its name says it is no content."""
+
+LINK_DENSE = 0.4
+"""Share of a block's text inside links above which it leads elsewhere instead of saying something."""
+
+_INLINE = frozenset(
+    (
+        "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q ruby rt rp s samp small "
+        "span strike strong sub sup time tt u var wbr"
+    ).split()
+)
 _FOREIGN_TAGS = frozenset({"nav", "footer", "aside", "select", "menu", "dialog", "button", "input", "textarea"})
 _FOREIGN_ROLES = frozenset(
     {
@@ -78,6 +90,7 @@ _CONTAINERS = frozenset(
         "fieldset",
     }
 )
+_TABLE_PARTS = frozenset({"tbody", "tr"})
 _PRUNED = frozenset(
     {"div", "section", "ul", "ol", "p", "table", "dl", "header", "h2", "h3", "h4", "h5", "form", "figure"}
 )
@@ -88,12 +101,13 @@ class _Measures:
     """Per element of a survey, foreign parts left out: text, the part of it inside links, weight of prose."""
 
     page: Survey
+    foreign: bytearray
     text: list[int]
     linked: list[int]
     prose: list[int]
 
 
-def isolate(body: Element, title: str) -> Element | None:
+def isolate(body: Element) -> Element | None:
     """The element of `body` that holds the main content, cleared of what does not belong. Changes the tree.
 
     None when the page is too large to be judged.
@@ -101,24 +115,27 @@ def isolate(body: Element, title: str) -> Element | None:
     page = survey(body)
     if page is None:
         return None
-    foreign = _foreign(page)
-    measures = _measure(page, foreign)
+    measures = _measure(page)
     main = _descend(measures)
-    listing = measures.prose[main] < FEW_PROSE
-    for at in _misfits(measures, foreign, main, listing):
+    for at in _misfits(measures, main):
         page.nodes[at].decompose()
     return page.nodes[main]
 
 
-def _foreign(page: Survey) -> bytearray:
-    """Mark the elements that say they are no content, unless they hold most of the page's text."""
-    marks = bytearray(len(page.nodes))
-    text = page.sums(page.own)
-    most = text[0] // 2
-    for at, node in enumerate(page.nodes):
-        if text[at] <= most and _says_foreign(node):
-            marks[at] = 1
-    return marks
+def _measure(page: Survey) -> _Measures:
+    inside = page.spread(bytearray(node.tag == "a" for node in page.nodes))
+    linked = [own if link else 0 for own, link in zip(page.own, inside, strict=True)]
+    weights = _weights(page, [own - link for own, link in zip(page.own, linked, strict=True)])
+    foreign = _foreign(page, page.sums(weights))
+    return _Measures(
+        page, foreign, page.sums(page.own, foreign), page.sums(linked, foreign), page.sums(weights, foreign)
+    )
+
+
+def _foreign(page: Survey, prose: list[int]) -> bytearray:
+    """Mark the elements that say they are no content, unless they hold much of the page's prose."""
+    most = int(prose[0] * MUCH)
+    return bytearray(at > 0 and prose[at] <= most and _says_foreign(node) for at, node in enumerate(page.nodes))
 
 
 def _says_foreign(node: Element) -> bool:
@@ -133,13 +150,55 @@ def _says_foreign(node: Element) -> bool:
     return len(names) > 1 and _NAMES.search(names) is not None
 
 
-def _measure(page: Survey, foreign: bytearray) -> _Measures:
-    text = page.sums(page.own, foreign)
-    links = bytearray(node.tag == "a" for node in page.nodes)
-    inside = page.spread(links)
-    linked = page.sums([own if link else 0 for own, link in zip(page.own, inside, strict=True)], foreign)
-    weights = [0] * len(page.nodes)
-    for at, node in enumerate(page.nodes):
-        if node.tag not in _CONTAINERS or page.own[at]:
-            weights[at] = _own_prose(page, at, inside)
-    return _Measures(page, text, linked, page.sums(weights, foreign))
+def _weights(page: Survey, unlinked: list[int]) -> list[int]:
+    """Each block's unlinked text, its inline elements' included, where that is enough to be prose."""
+    block = list(range(len(page.nodes)))
+    weights = list(unlinked)
+    for at in range(1, len(block)):
+        if page.nodes[at].tag in _INLINE:
+            block[at] = block[page.parent[at]]
+            weights[block[at]] += weights[at]
+            weights[at] = 0
+    return [weight if weight >= PARAGRAPH else 0 for weight in weights]
+
+
+def _descend(measures: _Measures) -> int:
+    """From the root, go on into the child that holds most of the prose, as long as there is one."""
+    page = measures.page
+    mass = [
+        4 * prose + text - linked
+        for prose, text, linked in zip(measures.prose, measures.text, measures.linked, strict=True)
+    ]
+    heaviest = [0] * len(mass)
+    for at in range(1, len(mass)):
+        above = page.parent[at]
+        if not measures.foreign[at] and (not heaviest[above] or mass[at] > mass[heaviest[above]]):
+            heaviest[above] = at
+    main = 0
+    while (child := heaviest[main]) and page.nodes[child].tag in _CONTAINERS and mass[child] >= DOMINANT * mass[main]:
+        main = child
+    while page.nodes[main].tag in _TABLE_PARTS:  # rows without their table are a line of words
+        main = page.parent[main]
+    return main
+
+
+def _misfits(measures: _Measures, main: int) -> list[int]:
+    """The elements below `main` to take out: the foreign ones, and blocks that are links more than text."""
+    page = measures.page
+    listing = measures.prose[main] < FEW_PROSE
+    out: list[int] = []
+    state = bytearray(len(page.nodes))  # 1: inside main and kept so far
+    state[main] = 1
+    for at in range(main + 1, len(state)):
+        if not state[page.parent[at]]:
+            continue
+        if measures.foreign[at] or (not listing and _is_links(measures, at)):
+            out.append(at)
+        else:
+            state[at] = 1
+    return out
+
+
+def _is_links(measures: _Measures, at: int) -> bool:
+    text, linked = measures.text[at], measures.linked[at]
+    return measures.page.nodes[at].tag in _PRUNED and linked > LINK_DENSE * text and not measures.prose[at]

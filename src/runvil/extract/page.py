@@ -12,7 +12,7 @@ ENOUGH_BYTES = 100
 
 
 def render(html: str, url: str, raw: bool = False) -> Rendered:
-    """Render a page whose address is `url`: its article if it has one, all of it otherwise or when `raw` is asked for."""
+    """Render a page whose address is `url`: its article if it has one, else, or if `raw`, all of it."""
     article, title = ("", "") if raw else _attempt(html, url, whole=False)
     if is_enough(article):
         return Rendered(article, Extraction.READABILITY, title)
@@ -33,7 +33,7 @@ def _attempt(html: str, url: str, *, whole: bool) -> tuple[str, str]:
         if document is None:
             return "", ""
         title = document.title
-        part = document.body if whole else isolate(document.body, title)
+        part = document.body if whole else isolate(document.body)
         return ("" if part is None else markdown(part, document.base)), title
     except (Exception, RecursionError, MemoryError):  # a page is never refused for what it holds
         return "", title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from turbohtml import Element
@@ -18,6 +19,7 @@ MAX_SPAN = 100
 MAX_PADDING = 20_000
 """Empty cells added to all tables of a page, so that one cell cannot ask for 1,000 x 65,534 (HTML 4.9.11)."""
 
+_NUMBER = re.compile(r"\s*([0-9]{1,6})")
 _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
 _CELLS = frozenset({"td", "th"})
 _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, blockquote, hr, article, section"
@@ -46,7 +48,7 @@ def _around(table: Element) -> Element | None:
 
 
 def _is_layout(table: Element) -> bool:
-    """Whether a table without tables in it only places things: one cell, one column of blocks, or blocks in its cells."""
+    """Whether a table without tables in it only places things: one column, or headings or other blocks in cells."""
     if (table.attr("role") or "") in _LAYOUT_ROLES or table.select_one(_BLOCKS) is not None:
         return True
     return not any(len(list(_cells(row))) > 1 for row in _rows(table))
@@ -94,8 +96,8 @@ def _forget_spans(cell: Element) -> None:
 
 
 def _span(cell: Element, name: str) -> int:
-    written = (cell.attr(name) or "").strip()
-    return min(max(int(written), 1), MAX_SPAN) if written.isascii() and written.isdigit() and len(written) < 10 else 1
+    written = _NUMBER.match(cell.attr(name) or "")
+    return min(max(int(written[1]), 1), MAX_SPAN) if written is not None else 1
 
 
 def _rows(table: Element) -> Iterator[Element]:
