@@ -64,7 +64,8 @@ class _Walk:
 class Fetcher:
     """The walk over one network, for one event loop."""
 
-    def __init__(self, config: FetchConfig, net: Net, renderer: Renderer) -> None:
+    def __init__(self, config: FetchConfig, net: Net, renderer: Renderer, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
         self._config = config
         self._net = net
         self._renderer = renderer
@@ -73,8 +74,7 @@ class Fetcher:
     async def page(self, call: FetchCall) -> Page:
         """Fetch and render. Raises a FetchFailure; closes its connection however it ends."""
         admitted = admit(parse(call.url), self._config)
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self._config.timeout
+        until = self.loop.time() + self._config.timeout
         lease: Lease | None = None
         try:
             try:

@@ -38,7 +38,7 @@ class Response(Protocol):
         ...
 
 
-class Net(Protocol):
+class Resolver(Protocol):
     async def lookup(self, name: Name) -> Sequence[Address]:
         """Ask for a name's addresses; nothing is cached (spec 1.6). Empty: the name exists and has none.
 
@@ -46,6 +46,10 @@ class Net(Protocol):
         """
         ...
 
+    async def aclose(self) -> None: ...
+
+
+class Net(Resolver, Protocol):
     async def open(self, route: Route) -> Response:
         """Connect to one of the route's vetted addresses and send one GET.
 

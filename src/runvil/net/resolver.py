@@ -12,10 +12,10 @@ import socket
 import sys
 import threading
 from collections.abc import Iterable, Sequence
-from functools import partial
 from ipaddress import ip_address
 from itertools import islice
 from queue import SimpleQueue
+from typing import Any
 
 import pycares
 from pycares import errno as ares
@@ -67,7 +67,7 @@ class _Query:
             raise LookupBroken("no resolver") from error
 
     async def run(self, name: str) -> Sequence[Address]:
-        done = partial(self._loop.call_soon_threadsafe, self._done) if self._threaded else self._done
+        done = self._done_elsewhere if self._threaded else self._done
         try:
             self._channel.getaddrinfo(name, None, flags=NO_SORT, callback=done)
         except (pycares.AresError, ValueError) as error:
@@ -93,7 +93,11 @@ class _Query:
         if readable or writable:
             self._watched.add(fd)
 
-    def _done(self, result: pycares.AddrInfoResult | None, error: int | None) -> None:
+    def _done_elsewhere(self, result: Any, error: int) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever asked
+            self._loop.call_soon_threadsafe(lambda: self._done(result, error))
+
+    def _done(self, result: Any, error: int | None) -> None:
         if self._answer.done():
             return
         if error == ares.ARES_ENODATA:
@@ -134,8 +138,9 @@ def addresses(texts: Iterable[str]) -> tuple[Address, ...]:
 class SystemResolver:
     """getaddrinfo in daemon threads (`resolver="system"`): for hosts whose names come from other NSS modules.
 
-    A thread that hangs in getaddrinfo cannot be stopped, so there are at most MAX_THREADS, and a cancelled lookup leaves
-    its thread to finish alone. asyncio's default pool is no alternative: six hanging names stall it (architecture 6).
+    A thread that hangs in getaddrinfo cannot be stopped, so there are at most MAX_THREADS, and a cancelled lookup
+    leaves its thread to finish alone. asyncio's default pool is no alternative: six hanging names stall it
+    (architecture 6).
     """
 
     MAX_THREADS = 128

@@ -68,4 +68,6 @@ def _load(made: ssl.SSLContext, name: str, cafile: str | None, cadir: str | None
     try:
         made.load_verify_locations(cafile=cafile, capath=cadir)
     except OSError as error:  # ssl.SSLError is one
-        raise ConfigError(f"http client construction failed: {name} holds no usable certificates") from error
+        failure = ConfigError("http client construction failed")  # the text of spec 1.21; the note says which
+        failure.add_note(f"{name} holds no usable certificates")
+        raise failure from error

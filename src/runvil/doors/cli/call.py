@@ -1,0 +1,53 @@
+"""`runvil call`: a tool call exactly as a model makes it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import click
+
+from runvil.doors.cli import FAILED, OK, REFUSED
+from runvil.tools import ToolError, ToolErrorKind, WebFetch
+
+TOOLS = {WebFetch.id: WebFetch}
+IDS = {tool.wire_name: name for name, tool in TOOLS.items()}
+
+
+@click.command("call", epilog="""Example: runvil call web/fetch '{"url": "https://example.com/"}'""")
+@click.argument("tool", metavar="TOOL")
+@click.argument("arguments", metavar="JSON")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as a JSON object: kind, error_kind, text.")
+def command(tool: str, arguments: str, as_json: bool) -> int:
+    """Call TOOL (web/fetch, or its wire name web_fetch) with JSON arguments; "-" reads them from stdin."""
+    name = IDS.get(tool, tool)
+    if name not in TOOLS:
+        raise click.UsageError(f"no tool named {tool!r}; there is: {', '.join(TOOLS)}")
+    return asyncio.run(_call(name, _decoded(arguments), as_json))
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(sys.stdin.read() if text == "-" else text)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"the arguments are not JSON: {error}") from error
+
+
+async def _call(name: str, arguments: Any, as_json: bool) -> int:
+    async with TOOLS[name]() as tool:
+        try:
+            output = await tool.call(arguments)
+        except ToolError as error:
+            _show("hard", error.kind, str(error), as_json)
+            return REFUSED if error.kind is ToolErrorKind.INVALID_ARGUMENTS else FAILED
+    _show("soft" if output.soft else "ok", None, output.text, as_json)
+    return FAILED if output.soft else OK
+
+
+def _show(kind: str, error_kind: ToolErrorKind | None, text: str, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"kind": kind, "error_kind": error_kind, "text": text}, ensure_ascii=False))
+    else:
+        print(text, file=sys.stderr if kind == "hard" else sys.stdout)

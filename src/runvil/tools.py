@@ -1,0 +1,140 @@
+"""What both tools are, and `WebFetch`: the walk as a tool that a model, or a program, calls.
+
+Here a failure takes its final form: a soft one becomes a result, a hard one a ToolError (contract 1). Anything
+unexpected is logged and becomes one fixed sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, Protocol, runtime_checkable
+
+from runvil import assemble
+from runvil.core.calls import FETCH, FetchCall, fetch_schema, read_fetch_call
+from runvil.core.config import FetchConfig
+from runvil.core.failures import FetchFailure, Soft, Unfinished
+from runvil.core.page import Page
+from runvil.fetch import Fetcher
+from runvil.ports import Net, Renderer
+
+log = logging.getLogger("runvil.tools")
+
+
+class ToolErrorKind(StrEnum):
+    INVALID_ARGUMENTS = "InvalidArguments"
+    TRANSPORT = "Transport"
+    BACKEND = "Backend"
+    OTHER = "Other"
+
+
+class ToolError(Exception):
+    """A tool call failed. `str()` is exactly the message, `kind` what sort of failure it is."""
+
+    def __init__(self, kind: ToolErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """A tool's result. untrusted: the text came from third parties. soft: it is a soft failure's message."""
+
+    text: str
+    untrusted: bool = True
+    soft: bool = False
+
+
+@runtime_checkable
+class Tool(Protocol):
+    """What a door needs of a tool. parameters: its JSON Schema, a plain dict."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def wire_name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+
+    async def call(self, arguments: Mapping[str, object]) -> ToolOutput:
+        """Run it. Raises ToolError."""
+        ...
+
+
+class WebFetch:
+    """Fetch web pages under one policy. Calls are independent of each other and may run at once.
+
+    config: the policy; None is the default one. net, renderer: the test seams (`runvil.testing`). Raises ConfigError
+    when the environment's trust roots cannot be used. It may serve several `asyncio.run` calls, one after the other.
+    """
+
+    id = FETCH.id
+    wire_name = FETCH.wire_name
+    description = FETCH.description
+    survives_stop = FETCH.survives_stop
+
+    def __init__(
+        self, config: FetchConfig | None = None, *, net: Net | None = None, renderer: Renderer | None = None
+    ) -> None:
+        self.config = config or FetchConfig()
+        self._net = net or assemble.network(self.config)
+        self._renderer = renderer or assemble.renderer()
+        self._fetcher: Fetcher | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return fetch_schema(self.config.max_chars)
+
+    async def call(self, arguments: Mapping[str, object]) -> ToolOutput:
+        """The tool: the page behind its three-line header, or a soft failure's sentence. Raises ToolError."""
+        try:
+            return ToolOutput(str(await self._page(read_fetch_call(arguments, self.config.max_chars))))
+        except Soft as failure:
+            return ToolOutput(str(failure), soft=True)
+        except Unfinished as failure:
+            raise ToolError(ToolErrorKind.OTHER, str(failure)) from failure
+        except FetchFailure as failure:
+            raise ToolError(ToolErrorKind.INVALID_ARGUMENTS, str(failure)) from failure
+
+    async def fetch(self, url: str, *, raw: bool = False, max_chars: int | None = None) -> Page:
+        """The same walk, typed. max_chars: characters, at most the policy's. Raises FetchFailure, soft ones too."""
+        arguments = {"url": url, "raw": raw, "max_chars": max_chars}
+        return await self._page(read_fetch_call(arguments, self.config.max_chars))
+
+    async def _page(self, call: FetchCall) -> Page:
+        try:
+            return await self._here().page(call)
+        except FetchFailure:
+            raise
+        except Exception as error:
+            log.exception("a fetch ended in an error that has no sentence")
+            raise Unfinished from error
+
+    def _here(self) -> Fetcher:
+        """The walk for the running loop: what it shares among fetches belongs to one loop."""
+        loop = asyncio.get_running_loop()
+        if self._fetcher is None or self._fetcher.loop is not loop:
+            self._fetcher = Fetcher(self.config, self._net, self._renderer, loop)
+        return self._fetcher
+
+    async def aclose(self) -> None:
+        """Close idle connections and end the worker processes. A later call starts anew."""
+        await self._net.aclose()
+        await self._renderer.aclose()
+
+    async def __aenter__(self) -> WebFetch:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
