@@ -21,19 +21,24 @@ Key = tuple[str, str, int]
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """A connection and its HTTP state. peer: the vetted address that was dialled. expires: loop time, when idle."""
+    """A connection and its HTTP state. peer: the vetted address that was dialled.
+
+    doubtful: a message on it had two lengths, so nobody knows where the next begins (RFC 9112 6.3).
+    expires: the loop time until which it is kept, once idle.
+    """
 
     key: Key
     peer: Address
     wire: Wire
     http: h11.Connection
+    doubtful: bool = False
     expires: float = 0.0
 
     @property
     def reusable(self) -> bool:
         """Both sides of h11 are done, and neither it nor the socket holds a byte or an end that nobody read."""
         done = self.http.our_state is h11.DONE and self.http.their_state is h11.DONE
-        return done and self.http.trailing_data == (b"", False) and self.wire.clean
+        return done and not self.doubtful and self.http.trailing_data == (b"", False) and self.wire.clean
 
 
 class Pool:

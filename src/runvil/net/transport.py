@@ -125,6 +125,7 @@ class SocketNet:
         try:
             line.wire.write(self._request(line.http, route))
             head = await _head(line)
+            line.doubtful = head.first(b"content-length") is not None and head.first(b"transfer-encoding") is not None
         except BaseException:
             line.wire.abort()
             raise
