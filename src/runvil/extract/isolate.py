@@ -33,27 +33,28 @@ MUCH = 0.45
 LINK_DENSE = 0.4
 """Share of a block's text inside links above which it leads elsewhere instead of saying something."""
 
-_INLINE = frozenset(
-    (
-        "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q ruby rt rp s samp small "
-        "span strike strong sub sup time tt u var wbr"
-    ).split()
-)
+# fmt: off
+_INLINE = frozenset({
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd",
+    "label", "mark", "nobr", "q", "ruby", "rt", "rp", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time",
+    "tt", "u", "var", "wbr",
+})
 _FOREIGN_TAGS = frozenset({"nav", "footer", "aside", "select", "menu", "dialog", "button", "input", "textarea"})
-_FOREIGN_ROLES = frozenset(
-    {
-        "navigation",
-        "contentinfo",
-        "complementary",
-        "search",
-        "dialog",
-        "alertdialog",
-        "banner",
-        "menu",
-        "menubar",
-        "toolbar",
-    }
-)
+_FOREIGN_ROLES = frozenset({
+    "navigation", "contentinfo", "complementary", "search", "dialog", "alertdialog", "banner", "menu", "menubar", "toolbar",
+})
+_NEVER_FOREIGN = frozenset({
+    "html", "body", "main", "article", "h1", "h2", "h3", "h4", "h5", "h6", "p", "pre", "table", "tbody", "tr", "td",
+})
+_CONTAINERS = frozenset({
+    "html", "body", "main", "article", "section", "div", "form", "center", "table", "tbody", "tr", "td", "font", "span",
+    "header", "fieldset",
+})
+_TABLE_PARTS = frozenset({"tbody", "tr"})
+_PRUNED = frozenset({
+    "div", "section", "ul", "ol", "p", "table", "dl", "header", "h2", "h3", "h4", "h5", "form", "figure",
+})
+# fmt: on
 _NAMES = re.compile(
     r"""(?:^|[\s_-])(?:
         nav(?:bar|igation)?|menu|breadcrumbs?|side-?bar|foot(?:er)?|masthead|
@@ -66,33 +67,6 @@ _NAMES = re.compile(
         pagination|pager|skip-?link|sr-only|screen-reader(?:-text)?|visually-?hidden|print-?only|no-?print
     )(?:$|[\s_-])""",
     re.IGNORECASE | re.ASCII | re.VERBOSE,
-)
-_NEVER_FOREIGN = frozenset(
-    {"html", "body", "main", "article", "h1", "h2", "h3", "h4", "h5", "h6", "p", "pre", "table", "tbody", "tr", "td"}
-)
-_CONTAINERS = frozenset(
-    {
-        "html",
-        "body",
-        "main",
-        "article",
-        "section",
-        "div",
-        "form",
-        "center",
-        "table",
-        "tbody",
-        "tr",
-        "td",
-        "font",
-        "span",
-        "header",
-        "fieldset",
-    }
-)
-_TABLE_PARTS = frozenset({"tbody", "tr"})
-_PRUNED = frozenset(
-    {"div", "section", "ul", "ol", "p", "table", "dl", "header", "h2", "h3", "h4", "h5", "form", "figure"}
 )
 
 
