@@ -27,6 +27,7 @@ from runvil.ports import Net, Resolver
 from runvil.testing import Answer as DnsAnswer
 from runvil.testing import FakeNet, Rebinding
 
+LATE = 0.05  # seconds after an answer at which it sends what nobody asked for
 QUIET = 10.0  # seconds after which a test's server gives a connection up
 
 
@@ -82,14 +83,13 @@ class Loopback:
     bad_certificate: bool = False
     refused: frozenset[str] = frozenset()  # dialled addresses that refuse
     silent: frozenset[str] = frozenset()  # dialled addresses that never answer
+    late: bytes = b""  # sent on a connection some time after its first answer
 
     def __post_init__(self) -> None:
         self.requests: list[Request] = []
         self.dialled: list[str] = []
         self.connections = 0
         self.open = 0
-        self.asked = asyncio.Event()
-        self.closed = asyncio.Event()
         self._fake = FakeNet(dns=self.dns)
         self._authority = trustme.CA()
         self._servers: list[asyncio.Server] = []
@@ -125,6 +125,7 @@ class Loopback:
         return sock, address
 
     async def __aenter__(self) -> Loopback:
+        self.asked, self.closed = asyncio.Event(), asyncio.Event()
         names = sorted({name.removesuffix(".") for name in self.dns}) or ["example.com"]
         if self.bad_certificate:
             names = ["somebody-else.example"]
@@ -177,6 +178,9 @@ class Loopback:
             answer = self._answer(request.url)
             writer.write(answer.encoded())
             await writer.drain()
+            if self.late:
+                asyncio.get_running_loop().call_later(LATE, writer.write, self.late)
+                self.late = b""
             if answer.then == "reset":
                 _reset(writer)
             if answer.then in ("reset", "close"):

@@ -34,6 +34,16 @@ class FetchFailure(Failure):
         self.url = url
         self.status = status
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Batches run in other processes and send their failures home; the cause stays where it was."""
+        return _restored, (type(self), str(self), self.url, self.status)
+
+
+def _restored(kind: type[FetchFailure], message: str, url: str | None, status: int | None) -> FetchFailure:
+    failure = kind.__new__(kind)
+    FetchFailure.__init__(failure, message, url=url, status=status)
+    return failure
+
 
 class Hard(FetchFailure):
     """Fails the call with kind InvalidArguments."""
