@@ -30,6 +30,7 @@ class Then(Enum):
     RESET = "it is reset"
     HANG = "it stays open and silent"
     CLOSE_LATER = "it stays open until the next request arrives, and is closed without an answer"
+    RESET_LATER = "the same, reset instead"
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,18 @@ class Endless:
 
 
 @dataclass(frozen=True)
+class Slow:
+    """Another answer, `pause` seconds late."""
+
+    answer: Page
+    pause: float
+
+    async def play(self, exchange: Exchange) -> bool:
+        await asyncio.sleep(self.pause)
+        return await self.answer.play(exchange)
+
+
+@dataclass(frozen=True)
 class Bomb:
     """`size` zero bytes in a few: sent whole, closed in order."""
 
@@ -106,8 +119,8 @@ def head(status: int, *fields: tuple[str, str]) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def redirect(location: str, status: int = 302, **fields: str) -> Page:
-    return Page(b"elsewhere", "text/plain", status, (("Location", location), *fields.items()))
+def redirect(location: str, status: int = 302, fields: tuple[tuple[str, str], ...] = ()) -> Page:
+    return Page(b"elsewhere", "text/plain", status, (("Location", location), *fields))
 
 
 def gzip_zeros(size: int) -> Iterator[bytes]:
@@ -142,7 +155,10 @@ async def _then(exchange: Exchange, then: Then) -> bool:
     elif then is Then.HANG:
         await exchange.until_gone()
     elif then is Then.CLOSE_LATER:
-        await exchange.reader.read(1)
+        await exchange.reader.readuntil(b"\r\n\r\n")
+    elif then is Then.RESET_LATER:
+        await exchange.reader.readuntil(b"\r\n\r\n")
+        exchange.reset()
     return then is Then.KEEP
 
 
