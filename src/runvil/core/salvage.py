@@ -1,6 +1,6 @@
 """What is left of a page when rendering it was lost: its text, the tags struck out, in one pass over the bytes.
 
-No tree, no nesting, no backtracking: every byte is looked at a fixed number of times, so there is no page it is slow on.
+No tree, no nesting, no backtracking: every byte is looked at a fixed number of times, so no page makes it slow.
 """
 
 from __future__ import annotations

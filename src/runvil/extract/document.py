@@ -34,7 +34,9 @@ _OPENED = re.compile(
 )
 _RENAMED = re.compile(rf"<(/?)({_FORMATTING})(?=[\s/>])", re.IGNORECASE | re.ASCII)
 
-_UNREAD = "script, style, link, meta, template, object, embed, applet, canvas, svg, dialog:not([open]), .katex-html"
+_UNREAD = (
+    "head, script, style, link, meta, template, object, embed, applet, canvas, svg, dialog:not([open]), .katex-html"
+)
 _HIDING = '[hidden], [aria-hidden="true" i], [style], noscript'
 _HIDING_STYLE = re.compile(
     r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0+(?:\.0+)?(?:[a-z%]+)?\s*(?:;|!|$))",
@@ -44,9 +46,13 @@ _HIDING_STYLE = re.compile(
 
 @dataclass(slots=True)
 class Document:
-    """body: the whole page's body, or its root element. base: the absolute address that its links are relative to."""
+    """root: the whole page, its head taken out. base: the absolute address that its links are relative to.
 
-    body: Element
+    The root and not the body: the parser stops nesting at 512 levels, and what a page has below that it puts after the
+    body.
+    """
+
+    root: Element
     base: str
     title: str
 
@@ -54,14 +60,14 @@ class Document:
 def parse(html: str, url: str) -> Document | None:
     """Parse and clean a page; None when nothing of it is an element."""
     tree = turbohtml.parse(_defused(html), positions=False, allow_declarative_shadow_roots=False)
-    body = tree.select_one("body") or tree.root
-    if body is None:
+    root = tree.root
+    if root is None:
         return None
-    document = Document(body, _base(tree, url), _title(tree))
-    _keep_math(body)
-    _open_shadow_roots(body)
-    body.remove(_UNREAD)
-    _drop_hidden(body)
+    document = Document(root, _base(tree, url), _title(tree))
+    _keep_math(root)
+    _open_shadow_roots(root)
+    root.remove(_UNREAD)
+    _drop_hidden(root)
     return document
 
 
@@ -91,30 +97,30 @@ def _title(tree: turbohtml.Document) -> str:
     return " ".join(element.text.split())[:MAX_TITLE] if element is not None else ""
 
 
-def _keep_math(body: Element) -> None:
+def _keep_math(root: Element) -> None:
     """MathJax keeps its formulas in scripts, which go."""
-    for script in body.select('script[type^="math/tex"]'):
+    for script in root.select('script[type^="math/tex"]'):
         formula = turbohtml.Element("math", {"alttext": script.text})
         script.replace_with(formula)
 
 
-def _open_shadow_roots(body: Element) -> None:
+def _open_shadow_roots(root: Element) -> None:
     """A declarative shadow root is on the screen, although its content stands in a <template>."""
-    for template in body.select("template[shadowrootmode]"):
+    for template in root.select("template[shadowrootmode]"):
         content = template.children[0]
         template.replace_with(*content.children)
 
 
-def _drop_hidden(body: Element) -> None:
+def _drop_hidden(root: Element) -> None:
     """Take out what no reader sees, where that is less than what a reader does see.
 
     Hidden text is where instructions to models are planted, but a page that streams its article into a hidden element,
     or hides everything until its scripts have run, has its only text there; so has one that keeps it in <noscript>.
     """
-    hidden = {node for node in body.select(_HIDING) if _hides(node)}
+    hidden = {node for node in root.select(_HIDING) if _hides(node)}
     if not hidden:
         return
-    found = survey(body)
+    found = survey(root)
     if found is None:
         return
     marks = bytearray(node in hidden for node in found.nodes)

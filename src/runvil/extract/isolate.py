@@ -35,13 +35,14 @@ LINK_DENSE = 0.4
 
 # fmt: off
 _INLINE = frozenset({
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd",
-    "label", "mark", "nobr", "q", "ruby", "rt", "rp", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time",
-    "tt", "u", "var", "wbr",
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
+    "kbd", "label", "mark", "nobr", "q", "ruby", "rt", "rp", "s", "samp", "small", "span", "strike", "strong", "sub",
+    "sup", "time", "tt", "u", "var", "wbr",
 })
 _FOREIGN_TAGS = frozenset({"nav", "footer", "aside", "select", "menu", "dialog", "button", "input", "textarea"})
 _FOREIGN_ROLES = frozenset({
-    "navigation", "contentinfo", "complementary", "search", "dialog", "alertdialog", "banner", "menu", "menubar", "toolbar",
+    "navigation", "contentinfo", "complementary", "search", "dialog", "alertdialog", "banner", "menu", "menubar",
+    "toolbar",
 })
 _NEVER_FOREIGN = frozenset({
     "html", "body", "main", "article", "h1", "h2", "h3", "h4", "h5", "h6", "p", "pre", "table", "tbody", "tr", "td",
@@ -81,12 +82,12 @@ class _Measures:
     prose: list[int]
 
 
-def isolate(body: Element) -> Element | None:
-    """The element of `body` that holds the main content, cleared of what does not belong. Changes the tree.
+def isolate(root: Element) -> Element | None:
+    """The element below `root` that holds the main content, cleared of what does not belong. Changes the tree.
 
     None when the page is too large to be judged.
     """
-    page = survey(body)
+    page = survey(root)
     if page is None:
         return None
     measures = _measure(page)

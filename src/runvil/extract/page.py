@@ -33,7 +33,7 @@ def _attempt(html: str, url: str, *, whole: bool) -> tuple[str, str]:
         if document is None:
             return "", ""
         title = document.title
-        part = document.body if whole else isolate(document.body)
+        part = document.root if whole else isolate(document.root)
         return ("" if part is None else markdown(part, document.base)), title
     except (Exception, RecursionError, MemoryError):  # a page is never refused for what it holds
         return "", title

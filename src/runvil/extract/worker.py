@@ -40,7 +40,8 @@ def _serve() -> None:
     for served in range(1, MAX_PAGES + 1):
         request = read_request(_read)
         budget(PAGE_SECONDS)
-        rendered = render(request.html.decode("utf-8", "replace"), request.address, request.raw)
+        html = request.html.decode("utf-8", "replace").removeprefix("\ufeff")
+        rendered = render(html, request.address, request.raw)
         last = served == MAX_PAGES or time.process_time() > LIFE_SECONDS
         _write(write_reply(rendered, request.limit, last=last))
         budget(0)
