@@ -5,8 +5,7 @@ The public names. Each is loaded on first use (PEP 562), so that `import runvil`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as type checkers know it; importing `typing` would cost as much as Python's own start
 if TYPE_CHECKING:
     from runvil.core.config import ConfigError, FetchConfig, HostAddress
     from runvil.core.failures import FetchFailure
