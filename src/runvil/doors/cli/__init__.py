@@ -12,8 +12,7 @@ from importlib import import_module
 import click
 
 from runvil import __version__
-
-OK, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
+from runvil.doors.cli.statuses import FAILED, INTERRUPTED, OK
 
 COMMANDS = {
     "call": ("runvil.doors.cli.call", "Call a tool exactly as a model does."),

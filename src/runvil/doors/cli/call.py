@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from runvil.doors.cli import FAILED, OK, REFUSED
+from runvil.doors.cli.statuses import FAILED, OK, REFUSED
 from runvil.tools import ToolError, ToolErrorKind, WebFetch
 
 TOOLS = {WebFetch.id: WebFetch}

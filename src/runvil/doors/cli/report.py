@@ -7,7 +7,7 @@ from typing import Any
 
 from runvil.core.failures import FetchFailure
 from runvil.core.page import Page
-from runvil.doors.cli import FAILED, OK, REFUSED
+from runvil.doors.cli.statuses import FAILED, OK, REFUSED
 
 
 @dataclass(frozen=True, slots=True)
