@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -53,6 +54,7 @@ def main() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run a command line and return its exit status. Every expected trouble is one line on stderr."""
+    _prepare_streams()
     try:
         status = cli.main(arguments, prog_name="runvil", standalone_mode=False)
         sys.stdout.flush()
@@ -62,14 +64,19 @@ def run(arguments: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         print("runvil: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        _mute_stdout()
-        return FAILED
     except OSError as error:
-        print(f"runvil: cannot write the result: {error.strerror}", file=sys.stderr)
+        if not isinstance(error, BrokenPipeError):  # whoever closed the pipe knows
+            print(f"runvil: cannot write the result: {error.strerror}", file=sys.stderr)
         _mute_stdout()
         return FAILED
     return status if isinstance(status, int) else OK
+
+
+def _prepare_streams() -> None:
+    """A page may hold what the terminal's encoding has not: show a mark rather than fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _mute_stdout() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from runvil.doors.cli.output import say
+from runvil.doors.cli.policy import policy, policy_options
 from runvil.doors.cli.statuses import FAILED, OK, REFUSED
 from runvil.tools import ToolError, ToolErrorKind, WebFetch
 
@@ -20,12 +22,13 @@ IDS = {tool.wire_name: name for name, tool in TOOLS.items()}
 @click.argument("tool", metavar="TOOL")
 @click.argument("arguments", metavar="JSON")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as a JSON object: kind, error_kind, text.")
-def command(tool: str, arguments: str, as_json: bool) -> int:
+@policy_options
+def command(tool: str, arguments: str, as_json: bool, **options: Any) -> int:
     """Call TOOL (web/fetch, or its wire name web_fetch) with JSON arguments; "-" reads them from stdin."""
     name = IDS.get(tool, tool)
     if name not in TOOLS:
         raise click.UsageError(f"no tool named {tool!r}; there is: {', '.join(TOOLS)}")
-    return asyncio.run(_call(name, _decoded(arguments), as_json))
+    return asyncio.run(_call(TOOLS[name](policy(options)), _decoded(arguments), as_json))
 
 
 def _decoded(text: str) -> Any:
@@ -35,8 +38,8 @@ def _decoded(text: str) -> Any:
         raise click.UsageError(f"the arguments are not JSON: {error}") from error
 
 
-async def _call(name: str, arguments: Any, as_json: bool) -> int:
-    async with TOOLS[name]() as tool:
+async def _call(opened: WebFetch, arguments: Any, as_json: bool) -> int:
+    async with opened as tool:
         try:
             output = await tool.call(arguments)
         except ToolError as error:
@@ -48,6 +51,6 @@ async def _call(name: str, arguments: Any, as_json: bool) -> int:
 
 def _show(kind: str, error_kind: ToolErrorKind | None, text: str, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"kind": kind, "error_kind": error_kind, "text": text}, ensure_ascii=False))
+        say(json.dumps({"kind": kind, "error_kind": error_kind, "text": text}, ensure_ascii=False))
     else:
-        print(text, file=sys.stderr if kind == "hard" else sys.stdout)
+        say(text, sys.stderr if kind == "hard" else None)
