@@ -20,6 +20,7 @@ _SILENCE_ENDS = {
         name: re.compile(rb"</" + name, re.IGNORECASE) for name in (b"script", b"style", b"template", b"svg", b"iframe")
     },
 }
+_OPEN_TAG = re.compile(rb"<(?!(?:script|style|template|svg|iframe)[\s/>])[a-z/]", re.IGNORECASE)
 _TAG_ENDS = re.compile(rb">")
 _BREAK = re.compile(
     rb"</?(?:p|div|br|hr|li|ul|ol|dl|dt|dd|tr|table|h[1-6]|pre|section|article|main|header|footer|nav|aside|title|body"
@@ -63,10 +64,11 @@ class Salvage:
         """Take the page's next bytes."""
         buffer = self._rest + piece
         cut = _cut(buffer)
-        if len(buffer) - cut > SLICE:  # a tag longer than that: a payload in an attribute
-            self._scan(buffer[:cut])
-            self._silent = self._silent or _TAG_ENDS
-            buffer, cut = buffer[cut:], len(buffer) - cut - _TAIL
+        if len(buffer) - cut > SLICE:  # no place to part it
+            if self._silent is None and _OPEN_TAG.match(buffer, cut):  # a payload in an attribute
+                self._scan(buffer[:cut])
+                buffer, self._silent = buffer[cut:], _TAG_ENDS
+            cut = _character(buffer, len(buffer) - _TAIL)
         self._scan(buffer[:cut])
         self._rest = buffer[cut:]
 
@@ -106,8 +108,11 @@ def _blank_lines(markup: bytes) -> bytes:
 
 
 def _cut(buffer: bytes) -> int:
-    """Where to part `buffer` so that no tag, word or character reference is in two pieces, if it has such a place."""
-    open_tag = buffer.rfind(b"<")
-    if open_tag > buffer.rfind(b">"):
-        return open_tag
-    return max(buffer.rfind(b" "), buffer.rfind(b"\n"), buffer.rfind(b">")) + 1 or len(buffer)
+    """Where to part `buffer` so that no tag, word or character reference is in two pieces; 0 for nowhere."""
+    open_tag, end = buffer.rfind(b"<"), buffer.rfind(b">")
+    return open_tag if open_tag > end else max(buffer.rfind(b" "), buffer.rfind(b"\n"), end) + 1
+
+
+def _character(buffer: bytes, cut: int) -> int:
+    """The place at or just before `cut` where a character begins."""
+    return next((at for at in range(cut, cut - 4, -1) if buffer[at] & 0xC0 != 0x80), cut)  # noqa: PLR2004  # RFC 3629

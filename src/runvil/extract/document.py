@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import turbohtml
+from turbohtml import Namespace
 
 from runvil.core import url as urls
 from runvil.core.failures import InvalidUrl
@@ -93,8 +94,9 @@ def _base(tree: turbohtml.Document, url: str) -> str:
 
 
 def _title(tree: turbohtml.Document) -> str:
-    element = tree.select_one("title")
-    return " ".join(element.text.split())[:MAX_TITLE] if element is not None else ""
+    """The first title's text in one line; an <svg> has titles of its own."""
+    title = next((element for element in tree.select("title") if element.namespace is Namespace.HTML), None)
+    return " ".join(title.text.split())[:MAX_TITLE] if title is not None else ""
 
 
 def _keep_math(root: Element) -> None:

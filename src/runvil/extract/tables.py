@@ -27,8 +27,9 @@ _LAYOUT_ROLES = frozenset({"presentation", "none"})
 
 
 def prepare_tables(root: Element) -> None:
-    """Make every table below `root` a plain grid, or no table at all."""
-    tables = root.select("table")
+    """Make `root`, if it is a table, and every table below it a plain grid, or no table at all."""
+    tables = [root] if root.tag == "table" else []
+    tables += root.select("table")
     outer = {around for table in tables if (around := _around(table)) is not None}
     budget = MAX_PADDING
     for table in tables:

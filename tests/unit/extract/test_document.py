@@ -1,0 +1,106 @@
+"""What is taken out of a page before anybody judges it, and what its links are relative to."""
+
+from __future__ import annotations
+
+import pytest
+
+from runvil.extract import document, render
+from runvil.extract.document import Document
+from tests.unit.extract.pages import page, paragraphs
+
+ADDRESS = "https://a.example/dir/page?q=1"
+
+
+def parsed(html: str) -> Document:
+    found = document.parse(html, ADDRESS)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("tag", "base"),
+    [
+        ("", ADDRESS),
+        ("<base href='/other/'>", "https://a.example/other/"),
+        ("<base href='//b.example/x'>", "https://b.example/x"),
+        ("<base target=_top><base href=first/><base href=second/>", "https://a.example/dir/first/"),
+        ("<base href='javascript:alert(1)'>", ADDRESS),
+        ("<base href='data:text/html,x'>", ADDRESS),
+        ("<base href='https://[broken/'>", ADDRESS),
+        (f"<base href='/{'x' * 9000}'>", ADDRESS),
+    ],
+)
+def test_the_first_base_that_means_something_counts(tag: str, base: str) -> None:
+    assert parsed(f"<head>{tag}</head><p>x").base == base
+
+
+@pytest.mark.parametrize(
+    "unread",
+    [
+        "<script>SECRET</script>",
+        "<style>SECRET</style>",
+        "<template><p>SECRET</template>",
+        "<object>SECRET</object>",
+        "<svg><text>SECRET</text></svg>",
+        "<dialog>SECRET</dialog>",
+        "<p hidden>SECRET",
+        "<p hidden=until-found>SECRET",
+        "<p aria-hidden=true>SECRET",
+        "<p style=display:none>SECRET",
+        "<p style='color: red; DISPLAY : none !important'>SECRET",
+        "<p style='visibility:hidden'>SECRET",
+        "<p style='opacity: 0'>SECRET",
+        "<p style='font-size:0px;'>SECRET",
+        "<noscript>SECRET</noscript>",
+        "<!-- SECRET -->",
+    ],
+)
+def test_what_no_reader_sees_goes(unread: str) -> None:
+    text = parsed(f"<body>{paragraphs(2)}{unread}").root.text
+    assert "in that week. (1)" in text
+    assert "SECRET" not in render(f"<body>{paragraphs(2)}{unread}", ADDRESS, raw=True).text
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "<p aria-hidden=false>SEEN",
+        "<p style='font-size:0.9em'>SEEN",
+        "<p style='opacity:0.5'>SEEN",
+        "<p style='display:inline'>SEEN",
+        "<dialog open>SEEN</dialog>",
+        "<details><summary>More</summary>SEEN</details>",
+    ],
+)
+def test_what_a_reader_sees_stays(seen: str) -> None:
+    assert "SEEN" in parsed(f"<body>{paragraphs(2)}{seen}").root.text
+
+
+def test_hidden_text_stays_where_it_is_most_of_the_page() -> None:
+    assert "in that week. (3)" in parsed(f"<body><p>Loading<div hidden>{paragraphs(4)}</div>").root.text
+
+
+def test_a_noscript_that_holds_the_page_stays() -> None:
+    assert "in that week. (3)" in parsed(f"<body><p>Forum<noscript>{paragraphs(4)}</noscript>").root.text
+
+
+def test_only_the_outermost_hidden_element_is_weighed() -> None:
+    nested = "<div hidden>" * 50 + "SECRET" + "</div>" * 50
+    assert "SECRET" not in parsed(f"<body>{paragraphs(1)}{nested}").root.text
+
+
+def test_a_declarative_shadow_root_is_part_of_the_page() -> None:
+    html = f"<my-page><template shadowrootmode=open>{paragraphs(2)}</template></my-page>"
+    assert "in that week. (1)" in render(html, ADDRESS).text
+
+
+def test_formatting_survives_on_an_ordinary_page() -> None:
+    html = page("<p>A <b>bold</b> word and <code>code</code>.</p>" * 3_000)
+    assert "A **bold** word and `code`." in render(html, ADDRESS, raw=True).text
+
+
+def test_text_below_the_parsers_depth_is_not_lost() -> None:
+    html = "<div>" * 600 + "<table><tr><td>cell</td></tr></table>" + "at the bottom"
+    text = render(html, ADDRESS).text
+    assert "cell" in text
+    assert "at the bottom" in text

@@ -1,0 +1,64 @@
+"""Tables read as grids."""
+
+from __future__ import annotations
+
+import pytest
+
+from runvil.extract import render
+from runvil.extract.tables import MAX_PADDING
+
+
+def md(body: str) -> list[str]:
+    return render(body, "https://a.example/", raw=True).text.splitlines()
+
+
+def test_a_wide_cell_leaves_its_neighbours_in_their_columns() -> None:
+    assert md("<table><tr><th colspan=2>ab<th>c<tr><td>1<td>2<td>3</table>") == [
+        "| ab |  | c |",
+        "| --- | --- | --- |",
+        "| 1 | 2 | 3 |",
+    ]
+
+
+def test_a_tall_cell_leaves_room_below_it() -> None:
+    assert md("<table><tr><td>a<td rowspan=3>b<td>c<tr><td>1<td>2<tr><td>3<td>4<tr><td>5<td>6<td>7</table>") == [
+        "| a | b | c |",
+        "| --- | --- | --- |",
+        "| 1 |  | 2 |",
+        "| 3 |  | 4 |",
+        "| 5 | 6 | 7 |",
+    ]
+
+
+def test_a_tall_cell_at_the_end_leaves_room_too() -> None:
+    assert md("<table><tr><td>a<td rowspan=2>b<tr><td>c<tr><td>d<td>e</table>")[2:] == ["| c |  |", "| d | e |"]
+
+
+@pytest.mark.parametrize("span", ["0", "-1", "x", "", "1.5", "٣"])
+def test_a_span_that_is_no_number_is_one(span: str) -> None:
+    assert md(f"<table><tr><td colspan='{span}'>a<td>b<tr><td>c<td>d</table>")[2] == "| c | d |"
+
+
+def test_spans_cannot_ask_for_more_cells_than_there_is_room_for() -> None:
+    rows = "<tr>" + "<td colspan=65534 rowspan=65534>x" * 50
+    text = "\n".join(md(f"<table>{rows * 50}</table>"))
+    assert text.count("x") == 2500
+    assert text.count("|") < MAX_PADDING + 10_000
+
+
+def test_a_table_of_one_column_is_no_table() -> None:
+    assert md("<table><tr><td><p>one<tr><td><p>two</table>") == ["one", "", "two"]
+
+
+def test_a_table_around_headings_is_layout() -> None:
+    assert md("<table><tr><td><h2>Left</h2>text<td><h2>Right</h2>words</table>") == [
+        "## Left", "", "text", "", "## Right", "", "words",
+    ]  # fmt: skip
+
+
+def test_a_table_that_says_it_is_layout_is_layout() -> None:
+    assert md("<table role=presentation><tr><td>a<td>b</table>") == ["a", "", "b"]
+
+
+def test_a_list_in_a_cell_stays_in_its_row() -> None:
+    assert md("<table><tr><th>a<th>b<tr><td>1<td><ul><li>x<li>y</ul></table>")[2].startswith("| 1 | ")
