@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from runvil import FetchConfig, WebFetch
+from runvil import FetchConfig, FetchFailure, WebFetch
 from tests.lab.harness.answers import HTML, Endless, Raw, Then, head
 from tests.lab.harness.dns import Silence
 from tests.lab.harness.footprint import Footprint, footprint
@@ -28,6 +27,8 @@ pytestmark = pytest.mark.lab
 MANY = 256
 ROUNDS = 5
 END_LIMIT = 5.0
+LOOKS = 500
+BETWEEN_LOOKS = 0.01
 DELAY_BAR = 0.100
 NOISE = 0.050  # what two shared cores add to a best of five; the bar is for the client
 
@@ -71,7 +72,7 @@ async def test_256_cancelled_fetches_leave_nothing(lab: Lab, moment: str) -> Non
         during = footprint()
     after = await _settled(before)
     assert during.sockets <= before.sockets
-    assert after == before
+    assert after.within(before), (after, before)
     assert [thread for thread in threading.enumerate() if not thread.daemon] == [threading.main_thread()]
 
 
@@ -87,43 +88,31 @@ async def test_256_fetches_cancelled_at_once_leave_nothing(lab: Lab) -> None:
             for _ in range(ticks):
                 await asyncio.sleep(0)
             await _cancel(tasks)
-    assert await _settled(before) == before
+    after = await _settled(before)
+    assert after.within(before), (after, before)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("resolver", ["dns", "system"])
 @in_lab
-async def test_256_hanging_lookups_do_not_delay_another_fetch(lab: Lab, resolver: str) -> None:
-    """The same fetch alone and beside them, best of five each."""
-    lab.site("example.com", EXAMPLE, plain("text", Connection="close"))
-    for number in range(MANY):
-        lab.name(f"h{number}.example", Silence())
-    config = FetchConfig(resolver="system" if resolver == "system" else "dns", max_concurrent=2 * MANY)
-    async with WebFetch(config) as fetch:
-        await fetch.fetch("https://example.com/")
-        alone = await _best(fetch)
-        asked = lab.count("query")
-        tasks = [asyncio.create_task(fetch.fetch(f"https://h{number}.example/")) for number in range(MANY)]
-        await lab.until("query", asked + MANY)
-        beside = await _best(fetch)
-        await _cancel(tasks)
-    assert beside - alone <= DELAY_BAR + NOISE, f"alone {alone * 1000:.0f} ms, beside {beside * 1000:.0f} ms"
+async def test_256_hanging_lookups_do_not_delay_another_fetch(lab: Lab) -> None:
+    async with WebFetch(FetchConfig(max_concurrent=2 * MANY)) as fetch:
+        await _beside_hanging_lookups(lab, MANY, fetch, fetch)
 
 
 @pytest.mark.slow
 @in_lab
 async def test_256_hanging_lookups_of_one_client_do_not_delay_another_client(lab: Lab) -> None:
-    lab.site("example.com", EXAMPLE, plain("text", Connection="close"))
-    lab.name("stuck.example", Silence())
+    """Both with the default policy, whose 256 slots the hanging ones fill."""
     async with WebFetch() as hanging, WebFetch() as fetch:
-        await fetch.fetch("https://example.com/")
-        alone = await _best(fetch)
-        asked = lab.count("query")
-        tasks = [asyncio.create_task(hanging.fetch("https://stuck.example/")) for _ in range(MANY)]
-        await lab.until("query", asked + MANY)
-        beside = await _best(fetch)
-        await _cancel(tasks)
-    assert beside - alone <= DELAY_BAR + NOISE, f"alone {alone * 1000:.0f} ms, beside {beside * 1000:.0f} ms"
+        await _beside_hanging_lookups(lab, MANY, hanging, fetch)
+
+
+@pytest.mark.slow
+@in_lab
+async def test_100_hanging_lookups_of_the_system_resolver_do_not_delay_another_fetch(lab: Lab) -> None:
+    """Fewer than its threads; more would have to wait, which is why it is not the default."""
+    async with WebFetch(FetchConfig(resolver="system")) as fetch:
+        await _beside_hanging_lookups(lab, 100, fetch, fetch)
 
 
 @in_lab
@@ -177,12 +166,7 @@ async def _after_one_fetch(lab: Lab) -> Footprint:
 
 async def _reached(lab: Lab, moment: str) -> None:
     event = MOMENTS[moment]
-    if event == "dial":
-        async with asyncio.timeout(END_LIMIT):
-            while not any(dial.address == OTHER for dial in lab.dialled()):
-                await asyncio.sleep(0)
-        return
-    await lab.until(event, {"query": 3, "connection": 2, "request": 2}[event])
+    await lab.until(event, {"query": 3, "dial": 2, "connection": 2, "request": 2}[event])
 
 
 async def _all_reached(lab: Lab, moment: str) -> None:
@@ -197,16 +181,30 @@ async def _cancel(tasks: Iterable[asyncio.Task[Fetched]]) -> None:
         task.cancel()
     done, late = await asyncio.wait(tasks, timeout=END_LIMIT)
     assert not late
-    assert all(task.cancelled() or task.exception() is None for task in done)
+    assert all(task.cancelled() or isinstance(task.exception(), FetchFailure) for task in done)
 
 
 async def _settled(before: Footprint) -> Footprint:
     """Processes and threads that were told to end may take a moment to be gone; bounded, not awaited blindly."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(END_LIMIT):
-            while footprint() != before:
-                await asyncio.sleep(0.01)
+    for _ in range(LOOKS):
+        if footprint().within(before):
+            break
+        await asyncio.sleep(BETWEEN_LOOKS)  # nothing tells when a killed process has been reaped
     return footprint()
+
+
+async def _beside_hanging_lookups(lab: Lab, many: int, hanging: WebFetch, fetch: WebFetch) -> None:
+    """The same fetch alone and beside them, best of five each."""
+    lab.site("example.com", EXAMPLE, plain("text", Connection="close"))
+    lab.name("stuck.example", Silence())
+    await fetch.fetch("https://example.com/")
+    alone = await _best(fetch)
+    asked = lab.count("query")
+    tasks = [asyncio.create_task(hanging.fetch("https://stuck.example/")) for _ in range(many)]
+    await lab.until("query", asked + many)
+    beside = await _best(fetch)
+    await _cancel(tasks)
+    assert beside - alone <= DELAY_BAR + NOISE, f"alone {alone * 1000:.0f} ms, beside {beside * 1000:.0f} ms"
 
 
 async def _best(fetch: WebFetch) -> float:

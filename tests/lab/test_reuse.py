@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runvil import FetchConfig, WebFetch
-from tests.lab.harness.answers import Page, Raw, Then
+from tests.lab.harness.answers import Late, Page, Raw, Then
 from tests.lab.harness.lab import Dial
 from tests.lab.harness.marks import in_lab
 from tests.lab.support import EXAMPLE, EXAMPLE_V6, OTHER, code, failure, plain
@@ -76,6 +76,16 @@ async def test_unsolicited_bytes_end_the_idle_connection(lab: Lab) -> None:
     async with WebFetch() as fetch:
         assert (await fetch.fetch("https://example.com/")).text == "first"
         assert (await fetch.fetch("https://example.com/next")).text == "second"
+    assert [request.connection for request in lab.requests()] == [0, 1]
+
+
+@in_lab
+async def test_bytes_that_arrive_on_an_idle_connection_end_it_at_once(lab: Lab) -> None:
+    lab.site("example.com", EXAMPLE, Late(plain("first"), POISON.head() + POISON.body, 0.1), plain("second"))
+    async with WebFetch() as fetch:
+        assert (await fetch.fetch("https://example.com/")).text == "first"
+        await lab.until("gone", 1)
+        assert (await fetch.fetch("https://example.com/")).text == "second"
     assert [request.connection for request in lab.requests()] == [0, 1]
 
 
@@ -155,6 +165,15 @@ async def test_closing_the_client_closes_its_idle_connections(lab: Lab) -> None:
             lab.site(host, EXAMPLE, plain("text"))
             await fetch.fetch(f"https://{host}/")
     await lab.until("gone", len(hosts))
+
+
+@in_lab
+async def test_closing_the_client_in_the_very_tick_a_fetch_ends_closes_its_connection(lab: Lab) -> None:
+    """An empty text needs no further turn of the loop, so nothing the client left to a task has begun."""
+    lab.site("example.com", EXAMPLE, plain(""))
+    async with WebFetch() as fetch:
+        assert (await fetch.fetch("https://example.com/")).text == ""
+    await lab.until("gone", 1)
 
 
 @in_lab

@@ -98,6 +98,21 @@ class Slow:
 
 
 @dataclass(frozen=True)
+class Late:
+    """A correct answer, and `pause` seconds later bytes that nobody asked for."""
+
+    answer: Page
+    extra: bytes
+    pause: float
+
+    async def play(self, exchange: Exchange) -> bool:
+        await exchange.send(self.answer.head() + self.answer.body)
+        await asyncio.sleep(self.pause)
+        await exchange.send(self.extra)
+        return True
+
+
+@dataclass(frozen=True)
 class Bomb:
     """`size` zero bytes in a few: sent whole, closed in order."""
 

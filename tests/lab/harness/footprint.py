@@ -17,6 +17,9 @@ class Footprint:
     threads: int
     children: int
 
+    def within(self, other: Footprint) -> bool:
+        return self.sockets <= other.sockets and self.threads <= other.threads and self.children <= other.children
+
 
 def footprint() -> Footprint:
     return Footprint(_sockets(), len(os.listdir("/proc/self/task")), len(children()))

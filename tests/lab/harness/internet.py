@@ -34,9 +34,9 @@ class Internet:
     def __init__(self, authority: Authority) -> None:
         self.names = NameServer(self._note)
         self.web = Web(authority, self._note)
-        self.witness = Witness()
         self._counts: Counter[str] = Counter()
         self._waiting: list[asyncio.Future[None]] = []
+        self.witness = Witness(self._note, self.web.fillers)
 
     async def start(self) -> None:
         await self.names.start()
@@ -84,7 +84,7 @@ class Internet:
         self.web.blackhole(address, port)
 
     async def until(self, event: str, count: int) -> int:
-        """Wait until `event` (connection, request, query, gone) has happened `count` times in all."""
+        """Wait until `event` (dial, connection, request, query, gone) has happened `count` times in all."""
         async with asyncio.timeout(WAIT_LIMIT):
             while self._counts[event] < count:
                 waiter = asyncio.get_running_loop().create_future()
@@ -105,7 +105,7 @@ class Internet:
         return self.web.requests
 
     def packets(self) -> list[Packet]:
-        return [one for one in self.witness.packets() if (one.source, one.source_port) not in self.web.fillers]
+        return self.witness.packets()
 
     def broken(self) -> list[str]:
         return self.web.broken

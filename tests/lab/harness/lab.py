@@ -118,7 +118,7 @@ class Lab:
         return cast(int, self._ask("count", event))
 
     async def until(self, event: str, count: int) -> None:
-        """Wait until `event` (connection, request, query, gone) has happened `count` times in all."""
+        """Wait until `event` (dial, connection, request, query, gone) has happened `count` times in all."""
         loop = asyncio.get_running_loop()
         self._control.setblocking(False)
         async with asyncio.timeout(CALL_LIMIT):

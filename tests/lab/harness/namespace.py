@@ -80,7 +80,7 @@ def _leave() -> None:
     """As root a plain unshare does; without its rights, a user namespace gives them over the new network alone."""
     try:
         _unshare(CLONE_NEWNET | CLONE_NEWNS)
-    except PermissionError:
+    except OSError:
         uid, gid = os.getuid(), os.getgid()
         try:
             _unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS)

@@ -81,8 +81,12 @@ class Exchange:
     request: Request | None = None
 
     async def send(self, data: bytes) -> None:
+        """Raises ConnectionError once the client is gone. `drain` alone neither tells nor lets the loop find out."""
+        if self.writer.transport.is_closing():
+            raise ConnectionResetError
         self.writer.write(data)
         await self.writer.drain()
+        await asyncio.sleep(0)
 
     async def until_gone(self) -> None:
         """Wait for the client to leave."""

@@ -7,10 +7,15 @@ address that nobody serves. A kernel filter lets only SYNs and UDP through: a bo
 from __future__ import annotations
 
 import ctypes
+import errno
 import socket
 import struct
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SO_ATTACH_FILTER = 26
 ETH_P_ALL = 0x0003
@@ -62,7 +67,10 @@ class Packet:
 
 
 class Witness:
-    def __init__(self) -> None:
+    def __init__(self, note: Callable[[str], None], ignored: set[tuple[str, int]]) -> None:
+        """ignored: whose dials are not a client's (address, port)."""
+        self._note = note
+        self._ignored = ignored
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, 0)
         self._seen: dict[Packet, None] = {}  # a repeated SYN is one dial
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
@@ -75,8 +83,18 @@ class Witness:
                 data, origin = self.socket.recvfrom(SNAP)
             except BlockingIOError:
                 return
+            except OSError as error:
+                if error.errno == errno.ENETDOWN:  # a test took `lo` down; told once, then there is nothing to see
+                    continue
+                raise
             if origin[2] == PACKET_OUTGOING:  # each packet on `lo` is seen leaving and arriving
-                self._seen[parse(data)] = None
+                self._see(parse(data))
+
+    def _see(self, packet: Packet) -> None:
+        if packet not in self._seen and (packet.source, packet.source_port) not in self._ignored:
+            self._seen[packet] = None
+            if packet.tcp:
+                self._note("dial")
 
     def packets(self) -> list[Packet]:
         self.drain()
