@@ -98,9 +98,9 @@ class Fetcher:
             async with asyncio.timeout_at(until):
                 return await self._hops(admitted, walk)
         except TimeoutError as error:
-            raise walk.timed_out() from error
+            raise walk.timed_out() from _bare(error)
         except (Broken, BadCoding) as error:
-            raise walk.broken() from error
+            raise walk.broken() from _bare(error)
 
     async def _hops(self, admitted: Admitted, walk: _Walk) -> Got:
         for hops in range(self._config.max_redirects + 1):
@@ -181,18 +181,34 @@ async def _text(got: Got, enough: int) -> str:
 
 
 async def _body(response: Response, planned: Plan, lease: Lease) -> tuple[bytes, bool]:
-    """Read and decode a body within its cap; says whether there was more (spec 1.12). Raises Broken, BadCoding."""
+    """Read and decode a body within its cap; says whether there was more (spec 1.12). Raises Broken, BadCoding.
+
+    Of a body that is to be refused whole, nothing is returned.
+    """
     undo = decoder(content_codings(response.head))
-    body, encoded, window = bytearray(), 0, 0
+    body, encoded = bytearray(), 0
     async for chunk in response.chunks():
         encoded += len(chunk)
+        await lease.grow(undo.window(chunk))
         for piece in undo.feed(chunk):
-            await lease.grow(len(piece) + undo.window - window)
-            window = undo.window
+            await lease.grow(len(piece))
             body += piece
             if len(body) > planned.limit:
-                return bytes(body[: planned.limit]), True
+                return _cut(body, planned), True
         if encoded > planned.limit + ENCODED_SLACK:
-            return bytes(body), True
+            return _cut(body, planned), True
     undo.finish()
     return bytes(body), False
+
+
+def _cut(body: bytearray, planned: Plan) -> bytes:
+    return b"" if planned.overflow is Overflow.REFUSE else bytes(memoryview(body)[: planned.limit])
+
+
+def _bare(error: BaseException) -> BaseException:
+    """The error and its causes without their tracebacks, whose frames would keep a refused body alive with it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        cause.__traceback__ = None
+        cause = cause.__cause__ or cause.__context__
+    return error

@@ -29,9 +29,8 @@ class BadCoding(ValueError):
 
 
 class Decoder(Protocol):
-    @property
-    def window(self) -> int:
-        """Bytes the decoder itself holds on to, once it has been fed."""
+    def window(self, data: bytes) -> int:
+        """Bytes the decoder will hold on to by itself once it is fed `data`, beyond what it holds already."""
         ...
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -56,7 +55,8 @@ def decoder(codings: Sequence[bytes]) -> Decoder:
 
 
 class Identity:
-    window = 0
+    def window(self, data: bytes) -> int:
+        return 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         yield data
@@ -68,7 +68,7 @@ class Identity:
 class Gzip:
     """RFC 1952, several members; bytes after a member that start no other are ignored, as browsers do."""
 
-    window = 32 * 1024
+    WINDOW = 32 * 1024
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(_GZIP_WINDOW_BITS)
@@ -76,6 +76,9 @@ class Gzip:
         self._fed = False
         self._after = b""  # what followed a member, until it shows whether another starts
         self._over = False
+
+    def window(self, data: bytes) -> int:
+        return 0 if self._fed or not data else self.WINDOW
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         self._fed = self._fed or bool(data)
@@ -120,12 +123,14 @@ class Brotli:
 
     def __init__(self) -> None:
         self._stream = brotli.Decompressor()
-        self.window = 0
+        self._fed = False
+
+    def window(self, data: bytes) -> int:
+        return 0 if self._fed or not data else 1 << window_bits(data[0])
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        if data and not self.window:
-            self.window = 1 << window_bits(data[0])
-        while data or not self._stream.can_accept_more_data():
+        self._fed = self._fed or bool(data)
+        while True:
             try:
                 piece = self._stream.process(data, output_buffer_limit=STEP)
             except brotli.error as error:
@@ -133,11 +138,13 @@ class Brotli:
             data = b""
             if piece:
                 yield piece
-            elif self._stream.can_accept_more_data() or self._stream.is_finished():
+            elif self._stream.can_accept_more_data():  # which it says of swallowed input with output pending, too
+                return
+            if self._stream.is_finished():
                 return
 
     def finish(self) -> None:
-        if self.window and not self._stream.is_finished():
+        if self._fed and not self._stream.is_finished():
             raise BadCoding("the brotli stream was cut")
 
 

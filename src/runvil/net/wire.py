@@ -59,6 +59,7 @@ class Wire(asyncio.Protocol):
     def abort(self) -> None:
         """Close at once, without waiting for the peer. Any number of times."""
         self.on_soiled = None
+        self._unread.clear()  # whoever still holds this object shall not hold what nobody will read
         if self._transport is not None:
             self._transport.abort()
 
