@@ -28,7 +28,8 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _CELL = re.compile(rb"<t[dh](?=[\s/>])[^<>]*>?", re.IGNORECASE)
-_TAG = re.compile(rb"<[a-zA-Z/!?][^<>]*>?")
+_TAG = re.compile(rb"<[a-zA-Z/!?\0][^<>]*>?")
+_DONE = b"<\0>"  # stands where a tag was until the others are gone, lest an unclosed one before it goes on beyond
 _BLANKS = re.compile(r"\s+")
 
 
@@ -96,7 +97,8 @@ class Salvage:
             at = start.end()
 
     def _keep(self, markup: bytes) -> None:
-        text = _TAG.sub(b"", _CELL.sub(b" ", _BREAK.sub(b"\n", _blank_lines(markup))))
+        parted = _CELL.sub(_DONE + b" ", _BREAK.sub(_DONE + b"\n", _blank_lines(markup)))
+        text = _TAG.sub(b"", parted)
         if text:
             found = unescape(text.decode("utf-8", "replace"))
             self._kept.append(found)

@@ -35,5 +35,5 @@ def _attempt(html: str, url: str, *, whole: bool) -> tuple[str, str]:
         title = document.title
         part = document.root if whole else isolate(document.root)
         return ("" if part is None else markdown(part, document.base)), title
-    except (Exception, RecursionError, MemoryError):  # a page is never refused for what it holds
+    except Exception:  # RecursionError and MemoryError among them: no page is refused for what it holds
         return "", title

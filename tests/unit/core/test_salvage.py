@@ -30,6 +30,7 @@ from runvil.core.salvage import SLICE, Salvage, salvage
         (b"a<scripture>yes</scripture>", "ayes"),
         (b"1 < 2 and 3<4", "1 < 2 and 3<4"),
         (b"<a href='x", ""),
+        (b"<?<p>one<i <p>two", "one\ntwo"),
         ("\u4e2d\u6587".encode() + b"\xff<p>x", "\u4e2d\u6587\ufffd\nx"),
         (b"<title>T</title><h1>H</h1>", "T\nH"),
     ],

@@ -1,0 +1,35 @@
+"""Worker processes that misbehave, and what is to be seen of processes from outside."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+_BOOT = """
+import ctypes, errno, mmap, os, signal, socket, subprocess, sys, threading, time
+sys.path += [p for p in sys.argv[2:] if p not in sys.path]
+from runvil.core.page import Extraction, Rendered
+from runvil.extract import worker
+serve = worker._serve
+{before}
+def locked_in():
+{inside}
+    serve()
+worker._serve = locked_in
+worker.main(int(sys.argv[1]))
+"""
+
+
+def boot(inside: str = "", before: str = "") -> str:
+    """A worker's program text that runs `inside` once it is locked in and has greeted, `before` before anything."""
+    return _BOOT.format(inside=textwrap.indent(inside or "pass", "    "), before=before)
+
+
+REPORTS_ITSELF = "worker.render = lambda *_: Rendered(str(os.getpid()), Extraction.READABILITY)\n"
+"""A worker that answers every page with its process id."""
+
+
+def children() -> set[int]:
+    """The processes that any thread of this one has started and that are not reaped."""
+    lists = [task / "children" for task in Path("/proc/self/task").iterdir()]
+    return {int(child) for each in lists for child in each.read_text().split()}
