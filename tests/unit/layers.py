@@ -22,7 +22,7 @@ ROOMS: tuple[str, ...] = (
 )  # fmt: skip
 """Every module belongs to the longest of these that its name begins with; `runvil/__init__` is the face."""
 
-_DOORS = ("tools", "assemble", "runtime", "gateway", "batch", "providers", "extract", "core", "doors", FACE)
+_DOORS = ("tools", "testing", "assemble", "runtime", "gateway", "batch", "providers", "extract", "core", "doors", FACE)
 
 EDGES: Mapping[str, tuple[str, ...]] = {
     FACE: ("core", "tools", "sync", "search", "providers"),
@@ -42,7 +42,7 @@ EDGES: Mapping[str, tuple[str, ...]] = {
     "budget": (),
     "net": ("ports", "core", "net"),
     "providers": ("ports", "core", "providers"),
-    "testing": ("ports", "core"),
+    "testing": ("ports", "core", "testing"),
     # beyond the plan's list: core.page defines the room's answer, core.frames what its worker says to the parent
     "extract": ("core.url", "core.content", "core.failures", "core.page", "core.frames", "extract"),
     "ports": ("core",),
@@ -86,8 +86,8 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
 """Third-party import -> the rooms that may hold it. What is not here is in no room."""
 
 RESERVED: Mapping[str, tuple[str, ...]] = {
-    "socket": ("net",),
-    "ssl": ("net", "assemble"),
+    "socket": ("net", "testing"),
+    "ssl": ("net", "assemble", "testing"),
     "subprocess": ("net", "batch"),
     "multiprocessing": (),
     "pickle": (),

@@ -21,8 +21,7 @@ from runvil.core.calls import FETCH, SEARCH
 from runvil.core.page import Rendered
 from runvil.core.url import parse
 from runvil.extract import page as extract_page
-from runvil.testing import NXDOMAIN, Behaviour, FakeNet, Rebinding, Reply
-from runvil.testing import Answer as DnsAnswer
+from runvil.testing import NXDOMAIN, Behaviour, DnsAnswer, FakeNet, Rebinding, Reply
 from tests.support.bodies import body_bytes, header_value, never_read
 from tests.support.loopback import Answer, Loopback
 from tests.support.rendering import InProcess

@@ -1,4 +1,4 @@
-"""Test seams, public and documented: a network that is a script. The address filter runs in front of it, never inside.
+"""A network that is a script. The address filter runs in front of it, never inside.
 
     net = FakeNet(
         dns={"example.com": ["93.184.216.34"], "gone.example": NXDOMAIN},
@@ -47,14 +47,14 @@ class Behaviour(Enum):
     HANG_MID_BODY = auto()
 
 
-Answer = Sequence[str | Address] | _Nxdomain
+DnsAnswer = Sequence[str | Address] | _Nxdomain
 
 
 @dataclass(frozen=True, slots=True)
 class Rebinding:
     """A name whose answer changes: one entry a lookup, the last one from then on."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[DnsAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class FakeNet:
     """
 
     def __init__(
-        self, dns: Mapping[str, Answer | Rebinding] | None = None, replies: Mapping[str, Reply] | None = None
+        self, dns: Mapping[str, DnsAnswer | Rebinding] | None = None, replies: Mapping[str, Reply] | None = None
     ) -> None:
         self._dns = dict(dns or {})
         self._replies = dict(replies or {})
