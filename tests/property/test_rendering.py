@@ -13,9 +13,10 @@ from runvil.extract.tables import MAX_PADDING
 
 ADDRESS = "https://a.example/dir/page"
 TAGS = [
-    "p", "div", "span", "a", "img", "table", "tr", "td", "th", "ul", "ol", "li", "pre", "code", "b", "i", "svg",
-    "math", "annotation", "script", "style", "noscript", "template", "h1", "h2", "br", "hr", "iframe", "video", "dl", "dt",
-    "dd", "blockquote", "figure", "form", "nav", "main", "article", "details", "select", "option", "base", "title", "body",
+    "p", "div", "span", "a", "img", "table", "tr", "td", "th", "ul", "ol", "li", "pre", "code", "b", "i", "svg", "math",
+    "annotation", "script", "style", "noscript", "template", "h1", "h2", "br", "hr", "iframe", "video", "dl", "dt",
+    "dd", "blockquote", "figure", "form", "nav", "main", "article", "details", "select", "option", "base", "title",
+    "body",
 ]  # fmt: skip
 ATTRIBUTES = st.sampled_from([
     "", " <",

@@ -74,9 +74,10 @@ def parse(html: str, url: str) -> Document | None:
 
 def _defused(html: str) -> str:
     """`html`, its formatting tags renamed to unknown ones when there are enough unclosed ones to be a bomb."""
-    limit = MAX_REOPENED // (html.count("<") + 1)
+    tags = html.count("<")
+    limit = MAX_REOPENED // (tags + 1)
     unclosed = (match for match in _OPENED.finditer(html) if match["open"])
-    if next(islice(unclosed, limit, None), None) is None:
+    if tags <= limit or next(islice(unclosed, limit, None), None) is None:
         return html
     return _RENAMED.sub(r"<\1x-\2", html)
 

@@ -83,7 +83,7 @@ _CALLS: Final = {
 
 def lock(parent: int) -> tuple[str, ...]:
     """Put on every lock this platform has; the names of those that hold. `parent` is the process id that started us."""
-    return tuple(name for name, put_on in _LOCKS.items() if _holds(put_on, parent))
+    return tuple(name for name, put_on in LOCKS.items() if _holds(put_on, parent))
 
 
 def budget(seconds: float) -> None:
@@ -157,7 +157,7 @@ def _prctl(option: int, *arguments: int) -> bool:
     return bool(call(ctypes.c_int(option), *(ctypes.c_ulong(value) for value in padded)) == 0)
 
 
-_LOCKS: Final[dict[str, Callable[[int], bool]]] = {
+LOCKS: Final[dict[str, Callable[[int], bool]]] = {
     # in this order: a filter needs no-new-privileges, and afterwards nothing else can be put on
     "parent-death": _die_with_parent,
     "no-new-privileges": _no_new_privileges,

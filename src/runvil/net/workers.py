@@ -11,22 +11,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
 
 from runvil.core import frames
 from runvil.core.page import Extraction, Rendered
 from runvil.core.salvage import Salvage, slices
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import IO
+from runvil.net.process import BOOT, Lost, WorkerProcess
 
 MOST_WORKERS = 4
 """A page takes some milliseconds: more processes than this only cost memory, 30 MB each."""
@@ -34,32 +28,14 @@ MOST_WORKERS = 4
 MOST_WAITING = 512
 """Pages that may wait for a worker: twice the fetches one tool may have in flight. The next one is salvaged at once."""
 
-PAGE_SECONDS = 9.0
-"""Wall time for one page: three times the worker's own CPU limit, for a machine that is busy with other things."""
-
-START_SECONDS = 20.0
-"""Wall time for a start, which takes 0.1 s; the margin is for cold disks."""
-
 START_PAUSE = 10.0
 """Seconds without a new attempt after a worker could not be started."""
 
 SALVAGE_SECONDS = 0.5
 """Kept back before a page's deadline for salvaging it: 8 MiB take up to a second, 40,000 characters milliseconds."""
 
-_BOOT: Final = (
-    "import sys; sys.path += [p for p in sys.argv[2:] if p not in sys.path]; "
-    "from runvil.extract.worker import main; main(int(sys.argv[1]))"
-)
-
-_PIECE: Final = 1024 * 1024
-_KEPT_ENVIRONMENT: Final = ("SYSTEMROOT",)
-"""Windows cannot start Python without it. Nothing else: what is in the environment is not the page's business."""
 
 logger = logging.getLogger("runvil.workers")
-
-
-class Lost(Exception):
-    """A worker could not be started, died, took too long or answered garbage."""
 
 
 class Workers:
@@ -68,7 +44,7 @@ class Workers:
     boot: the program text that a worker's Python runs, for tests.
     """
 
-    def __init__(self, count: int | None = None, boot: str = _BOOT) -> None:
+    def __init__(self, count: int | None = None, boot: str = BOOT) -> None:
         self._count = count or max(1, min(os.cpu_count() or 1, MOST_WORKERS))
         self._boot = boot
         self._changed = threading.Condition()
@@ -76,6 +52,7 @@ class Workers:
         self._keepers: list[_Keeper] = []
         self._closers: list[_Answer] = []
         self._closed = False
+        self._complained = False
 
     def warm(self) -> None:
         """Start the first worker, if none is there."""
@@ -102,9 +79,9 @@ class Workers:
             pass
         finally:
             self._withdraw(job)
-        if rendered is None:
-            rendered = await _salvaged(html, limit, until)
-        return rendered
+        if rendered is not None and rendered.text.strip():
+            return rendered
+        return await _salvaged(html, limit, until)  # nothing found is looked for once more: memory may have run out
 
     async def aclose(self) -> None:
         """End every process and thread; pages still waiting are salvaged by those who wait."""
@@ -124,6 +101,21 @@ class Workers:
             await gone.future
         for keeper in keepers:
             keeper.join()  # has said that it is gone: returns at once
+
+    def _enqueue(self, job: _Job) -> bool:
+        with self._changed:
+            if self._closed or len(self._waiting) >= MOST_WAITING:
+                return False
+            self._waiting.append(job)
+            idle = sum(not keeper.busy for keeper in self._keepers)
+            if len(self._waiting) > idle and len(self._keepers) < self._count:
+                self._add_keeper()
+            self._changed.notify()
+            return bool(self._keepers)
+
+    def _withdraw(self, job: _Job) -> None:
+        with self._changed, suppress(ValueError):
+            self._waiting.remove(job)
 
     # --- what the keepers call, in their threads ---
 
@@ -145,27 +137,26 @@ class Workers:
         for closer in closers:
             closer.give(None)
 
-    # --- under the lock or before it ---
-
-    def _enqueue(self, job: _Job) -> bool:
+    def complain(self, reason: BaseException | None) -> None:
+        """Say, once, that there are no workers to be had."""
         with self._changed:
-            if self._closed or len(self._waiting) >= MOST_WAITING:
-                return False
-            self._waiting.append(job)
-            idle = sum(not keeper.busy for keeper in self._keepers)
-            if len(self._waiting) > idle and len(self._keepers) < self._count:
-                self._add_keeper()
-            self._changed.notify()
-        return True
+            self._complain(reason)
 
-    def _withdraw(self, job: _Job) -> None:
-        with self._changed, suppress(ValueError):
-            self._waiting.remove(job)
+    # --- under the lock ---
 
     def _add_keeper(self) -> None:
         keeper = _Keeper(self, self._boot)
-        self._keepers.append(keeper)
-        keeper.start()
+        try:
+            keeper.start()
+        except RuntimeError as error:  # no more threads
+            self._complain(error)
+        else:
+            self._keepers.append(keeper)
+
+    def _complain(self, reason: BaseException | None) -> None:
+        if not self._complained:
+            self._complained = True
+            logger.warning("no worker could be started, pages are reduced to their text: %r", reason)
 
 
 class _Answer:
@@ -200,7 +191,7 @@ class _Keeper(threading.Thread):
         self._boot = boot
         self._lock = threading.Lock()
         self._ending = False
-        self._worker: _Worker | None = None
+        self._worker: WorkerProcess | None = None
         self._not_before = 0.0
 
     @property
@@ -231,7 +222,7 @@ class _Keeper(threading.Thread):
         if self._worker is not None or time.monotonic() < self._not_before:
             return
         try:
-            worker = _Worker(self._boot)
+            worker = WorkerProcess(self._boot)
             with self._lock:
                 self._worker = worker
                 if self._ending:
@@ -241,7 +232,7 @@ class _Keeper(threading.Thread):
             self._end_worker()
             self._not_before = time.monotonic() + START_PAUSE
             if not self._ending:
-                logger.warning("no worker could be started, pages are reduced to their text: %s", lost.__cause__)
+                self._pool.complain(lost.__cause__)
 
     def _rendered(self, request: frames.Request) -> Rendered | None:
         if self._worker is None:
@@ -260,82 +251,6 @@ class _Keeper(threading.Thread):
             worker, self._worker = self._worker, None
         if worker is not None:
             worker.end()
-
-
-class _Worker:
-    """One process and its two pipes. Used by one thread, but for kill()."""
-
-    def __init__(self, boot: str) -> None:
-        self.locks: tuple[str, ...] = ()
-        try:
-            self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and program text
-                [sys.executable, "-I", "-c", boot, str(os.getpid()), *map(os.path.abspath, filter(None, sys.path))],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,  # bounded, and nothing a page made a parser say belongs in a log
-                env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
-                bufsize=0,
-                close_fds=True,
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            )
-        except (OSError, ValueError, TypeError) as error:
-            raise Lost from error
-
-    def greet(self) -> None:
-        with self._within(START_SECONDS):
-            self.locks = frames.read_hello(self._read)
-
-    def exchange(self, request: frames.Request) -> tuple[Rendered, bool]:
-        """Have a page rendered; whether the worker ends after it. Raises Lost."""
-        with self._within(PAGE_SECONDS):
-            for part in frames.write_request(request):
-                self._write(part)
-            return frames.read_reply(self._read, request.limit)
-
-    def kill(self) -> None:
-        self._process.kill()
-
-    def end(self) -> None:
-        """Kill and reap the process and close its pipes."""
-        self._process.kill()
-        for pipe in self._pipes():
-            with suppress(OSError):
-                pipe.close()
-        self._process.wait()
-
-    @contextmanager
-    def _within(self, seconds: float) -> Iterator[None]:
-        """Kill the process if what happens inside takes longer; its pipes break then. Raises Lost for any break."""
-        timer = threading.Timer(seconds, self.kill)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        except (OSError, EOFError, frames.Garbled, OverflowError) as error:
-            raise Lost from error
-        finally:
-            timer.cancel()
-            timer.join()
-
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        return self._process.stdin, self._process.stdout
-
-    def _read(self, size: int) -> bytes:
-        pieces = []
-        while size > 0:
-            piece = self._pipes()[1].read(min(size, _PIECE))
-            if not piece:
-                raise EOFError
-            pieces.append(piece)
-            size -= len(piece)
-        return b"".join(pieces)
-
-    def _write(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self._pipes()[0].write(rest) :]
 
 
 async def _salvaged(html: bytes, limit: int, until: float) -> Rendered:

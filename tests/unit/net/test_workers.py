@@ -17,7 +17,7 @@ import pytest
 from runvil.core import frames
 from runvil.core.page import Extraction, Rendered
 from runvil.extract import worker
-from runvil.net import workers
+from runvil.net import process, workers
 from runvil.net.workers import Workers
 from tests.support.workers import REPORTS_ITSELF, boot, children
 from tests.unit.extract.pages import ADDRESS, has_paragraphs, page, paragraphs
@@ -217,7 +217,7 @@ async def test_a_worker_that_burns_its_budget_dies_by_itself() -> None:
 
 
 async def test_a_worker_that_sleeps_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "PAGE_SECONDS", 0.2)
+    monkeypatch.setattr(process, "PAGE_SECONDS", 0.2)
     async with pool(1, boot("worker.render = lambda *_: worker._read(1)")) as renderer:
         assert has_paragraphs((await render(renderer)).text, 3)
 
@@ -270,8 +270,8 @@ async def test_a_page_over_the_frames_bound_is_salvaged(monkeypatch: pytest.Monk
 BROKEN_STARTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "no interpreter": lambda patch: patch.setattr(sys, "executable", "/nowhere/python"),
     "an interpreter that is no path": lambda patch: patch.setattr(sys, "executable", None),
-    "no package": lambda patch: patch.setattr(workers, "_BOOT", "import runvil_that_is_not_there"),
-    "another greeting": lambda patch: patch.setattr(workers, "_BOOT", "import os; os.write(1, b'hello' * 100)"),
+    "no package": lambda patch: patch.setattr(process, "BOOT", "import runvil_that_is_not_there"),
+    "another greeting": lambda patch: patch.setattr(process, "BOOT", "import os; os.write(1, b'hello' * 100)"),
 }
 
 
@@ -281,13 +281,32 @@ async def test_without_workers_there_is_still_text(
 ) -> None:
     broken(monkeypatch)
     with caplog.at_level(logging.WARNING, "runvil.workers"):
-        async with pool(1, workers._BOOT) as renderer:
-            for _ in range(3):
-                rendered = await render(renderer)
+        async with pool(2, process.BOOT) as renderer:
+            for rendered in await asyncio.gather(*(render(renderer) for _ in range(4))):
                 assert rendered.extraction is Extraction.RAW_HTML
                 assert has_paragraphs(rendered.text, 3)
     assert len(caplog.records) == 1
     assert children() == set()
+
+
+async def test_without_threads_there_is_still_text(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def no_more(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async with pool() as renderer:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", no_more)
+            assert has_paragraphs((await render(renderer)).text, 3)
+        assert (await render(renderer)).extraction is Extraction.READABILITY
+    assert len(caplog.records) == 1
+
+
+async def test_a_page_that_rendered_to_nothing_is_looked_through_once_more() -> None:
+    async with pool(1, boot("worker.render = lambda *_: Rendered(' ', Extraction.RAW_HTML)")) as renderer:
+        assert has_paragraphs((await render(renderer)).text, 3)
+        assert (await render(renderer, b"<p></p>")).text == ""
 
 
 async def test_a_worker_ends_after_its_share_of_pages() -> None:

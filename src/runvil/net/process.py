@@ -1,0 +1,119 @@
+"""One worker process and its two pipes: started, greeted, asked for a page, killed and reaped.
+
+Started as a command line: never `multiprocessing`, which would run the caller's script again, and never by import,
+which would bring the parser into this process. It gets no environment, no descriptor but its pipes, and no second more
+than its time.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+from runvil.core import frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import IO
+
+    from runvil.core.page import Rendered
+
+BOOT: Final = (
+    "import sys; sys.path += [p for p in sys.argv[2:] if p not in sys.path]; "
+    "from runvil.extract.worker import main; main(int(sys.argv[1]))"
+)
+"""What the process runs: this house from wherever this one has it. Isolated (-I), so the paths come as arguments."""
+
+PAGE_SECONDS = 9.0
+"""Wall time for one page: three times the worker's own CPU limit, for a machine that is busy with other things."""
+
+START_SECONDS = 20.0
+"""Wall time for a start, which takes 0.1 s; the margin is for cold disks."""
+
+_PIECE: Final = 1024 * 1024
+_KEPT_ENVIRONMENT: Final = ("SYSTEMROOT",)
+"""Windows cannot start Python without it. Nothing else: what is in the environment is not the page's business."""
+
+
+class Lost(Exception):
+    """A worker could not be started, died, took too long or answered garbage."""
+
+
+class WorkerProcess:
+    """One process and its two pipes. Used by one thread, but for kill()."""
+
+    def __init__(self, boot: str) -> None:
+        self.locks: tuple[str, ...] = ()
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and program text
+                [sys.executable, "-I", "-c", boot, str(os.getpid()), *map(os.path.abspath, filter(None, sys.path))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # bounded, and nothing a page made a parser say belongs in a log
+                env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
+                bufsize=0,
+                close_fds=True,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        except (OSError, ValueError, TypeError) as error:
+            raise Lost from error
+
+    def greet(self) -> None:
+        with self._within(START_SECONDS):
+            self.locks = frames.read_hello(self._read)
+
+    def exchange(self, request: frames.Request) -> tuple[Rendered, bool]:
+        """Have a page rendered; whether the worker ends after it. Raises Lost."""
+        with self._within(PAGE_SECONDS):
+            for part in frames.write_request(request):
+                self._write(part)
+            return frames.read_reply(self._read, request.limit)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def end(self) -> None:
+        """Kill and reap the process and close its pipes."""
+        self._process.kill()
+        for pipe in self._pipes():
+            with suppress(OSError):
+                pipe.close()
+        self._process.wait()
+
+    @contextmanager
+    def _within(self, seconds: float) -> Iterator[None]:
+        """Kill the process if what happens inside takes longer; its pipes break then. Raises Lost for any break."""
+        timer = threading.Timer(seconds, self.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except (OSError, EOFError, frames.Garbled, OverflowError) as error:
+            raise Lost from error
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        return self._process.stdin, self._process.stdout
+
+    def _read(self, size: int) -> bytes:
+        pieces = []
+        while size > 0:
+            piece = self._pipes()[1].read(min(size, _PIECE))
+            if not piece:
+                raise EOFError
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._pipes()[0].write(rest) :]
