@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import ssl
 
 from runvil.core.config import FetchConfig
+from runvil.net.findings import Findings, findings
 from runvil.net.resolver import DnsResolver, SystemResolver
 from runvil.net.transport import Dial, SocketNet, dial
 from runvil.net.trust import Trust, context
 from runvil.net.workers import Workers
 from runvil.ports import Net, Renderer, Resolver
+
+WORKER_SECONDS = 20.0
+"""How long a worker may take to start and greet before `doctor` takes it for absent."""
 
 
 def network(config: FetchConfig) -> Net:
@@ -29,3 +34,19 @@ def resolver_of(config: FetchConfig) -> Resolver:
 
 def renderer() -> Renderer:
     return Workers()
+
+
+def examine(config: FetchConfig) -> Findings:
+    """What there is to know about this machine without sending anything, for `runvil doctor`."""
+    return findings(config)
+
+
+async def worker_locks() -> tuple[str, ...]:
+    """Start a worker, have it render something, and tell which locks it wears; none when it could not be started."""
+    workers = Workers()
+    try:
+        until = asyncio.get_running_loop().time() + WORKER_SECONDS
+        await workers.render(b"<p>x</p>", "https://example.com/", raw=True, limit=1, until=until)
+        return workers.locks
+    finally:
+        await workers.aclose()

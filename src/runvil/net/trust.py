@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from runvil.core.config import ConfigError
 
+CERTIFI, SYSTEM = "certifi's list", "the operating system's store"
+
 
 @dataclass(frozen=True, slots=True)
 class Trust:
@@ -34,6 +36,14 @@ class Trust:
             extra=env.get("RUNVIL_EXTRA_CA") or None,
             system=choice == "system",
         )
+
+    @property
+    def described(self) -> str:
+        """The sources in one line, for `runvil doctor`."""
+        named = {"SSL_CERT_FILE": self.cafile, "SSL_CERT_DIR": self.cadir}
+        replaced = [f"{name}={value}" for name, value in named.items() if value is not None]
+        roots = replaced or [SYSTEM if self.system else CERTIFI]
+        return " and ".join((*roots, *([f"RUNVIL_EXTRA_CA={self.extra}"] if self.extra else [])))
 
 
 def context(trust: Trust) -> ssl.SSLContext:

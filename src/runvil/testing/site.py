@@ -169,8 +169,8 @@ class LoopbackSite:
         self.connections += 1
         self.open += 1
         try:
-            with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
-                while await self._exchange(reader, writer):
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                while await self._exchange(reader, writer):  # cancelled by __aexit__ alone, and nothing comes after
                     pass
         finally:
             self._tasks.discard(task)

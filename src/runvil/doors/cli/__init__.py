@@ -17,6 +17,8 @@ from runvil.doors.cli.statuses import FAILED, INTERRUPTED, OK
 
 COMMANDS = {
     "call": ("runvil.doors.cli.call", "Call a tool exactly as a model does."),
+    "demo": ("runvil.doors.cli.demo", "Watch the boundary work, without internet."),
+    "doctor": ("runvil.doors.cli.doctor", "What is configured, what is reachable, what would be used."),
     "fetch": ("runvil.doors.cli.fetch", "Fetch web pages and print what a model would be given."),
 }
 """name -> (module whose `command` it is, one line for the overview)."""

@@ -9,13 +9,16 @@ from typing import Any
 
 import click
 
+from runvil.core.calls import FETCH
 from runvil.doors.cli.output import say
-from runvil.doors.cli.policy import policy, policy_options
+from runvil.doors.cli.policy import opened, policy, policy_options
 from runvil.doors.cli.statuses import FAILED, OK, REFUSED
 from runvil.tools import ToolError, ToolErrorKind, WebFetch
 
-TOOLS = {WebFetch.id: WebFetch}
-IDS = {tool.wire_name: name for name, tool in TOOLS.items()}
+TOOLS = {FETCH.id: opened}
+"""Tool id -> what opens it under a policy."""
+
+IDS = {FETCH.wire_name: FETCH.id}
 
 
 @click.command("call", epilog="""Example: runvil call web/fetch '{"url": "https://example.com/"}'""")
@@ -38,8 +41,8 @@ def _decoded(text: str) -> Any:
         raise click.UsageError(f"the arguments are not JSON: {error}") from error
 
 
-async def _call(opened: WebFetch, arguments: Any, as_json: bool) -> int:
-    async with opened as tool:
+async def _call(tool: WebFetch, arguments: Any, as_json: bool) -> int:
+    async with tool:
         try:
             output = await tool.call(arguments)
         except ToolError as error:

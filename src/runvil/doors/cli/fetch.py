@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
-from runvil.core.config import ConfigError, FetchConfig
+from runvil.core.config import FetchConfig
 from runvil.core.failures import FetchFailure
 from runvil.doors.cli.output import Progress, say
-from runvil.doors.cli.policy import policy, policy_options
+from runvil.doors.cli.policy import opened, policy, policy_options
 from runvil.doors.cli.report import Outcome
 from runvil.tools import WebFetch
 
@@ -70,11 +70,7 @@ def _listed(urls: Sequence[str]) -> list[str]:
 async def _fetch(urls: Sequence[str], config: FetchConfig, wanted: Wanted) -> int:
     status = 0
     progress = Progress(len(urls), "fetched")
-    try:
-        tool = WebFetch(config)
-    except ConfigError as error:
-        raise click.ClickException("; ".join((str(error), *getattr(error, "__notes__", ())))) from error
-    async with tool as fetch:
+    async with opened(config) as fetch:
         async for outcome in _in_order(fetch, urls, wanted, progress):
             progress.clear()
             _print(outcome, wanted.form, several=len(urls) > 1)

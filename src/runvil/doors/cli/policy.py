@@ -1,4 +1,4 @@
-"""The policy options that `fetch` and `call` share: each sets one knob of FetchConfig (spec 1.21)."""
+"""The policy options that commands share: each sets one knob of FetchConfig (spec 1.21)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from runvil.core.config import ConfigError, FetchConfig
+from runvil.tools import WebFetch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,3 +74,11 @@ def _pair(text: str) -> tuple[str, str]:
     if not sign:
         raise click.UsageError(f"--allow-host-address wants HOST=IP, such as wiki.corp=10.0.5.42, not {text!r}")
     return host, address
+
+
+def opened(config: FetchConfig) -> WebFetch:
+    """The tool under that policy. Raises click.ClickException where the environment's trust roots are unusable."""
+    try:
+        return WebFetch(config)
+    except ConfigError as error:
+        raise click.ClickException("; ".join((str(error), *getattr(error, "__notes__", ())))) from error
