@@ -14,7 +14,7 @@ from tests.lab.harness.answers import HTML, Endless, Raw, Then, head
 from tests.lab.harness.dns import Silence
 from tests.lab.harness.footprint import Footprint, footprint
 from tests.lab.harness.marks import in_lab
-from tests.lab.support import ARTICLE, EXAMPLE, OTHER, plain
+from tests.lab.support import ARTICLE, EXAMPLE, OTHER, code, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.lab
 MANY = 256
 ROUNDS = 5
 END_LIMIT = 5.0
+DEADLINE = 1.0
 LOOKS = 500
 BETWEEN_LOOKS = 0.01
 DELAY_BAR = 0.100
@@ -117,13 +118,13 @@ async def test_100_hanging_lookups_of_the_system_resolver_do_not_delay_another_f
 
 @in_lab
 async def test_waiting_for_a_slot_counts_against_the_deadline(lab: Lab) -> None:
+    """One after the other they would need three times the deadline."""
     _stuck_at(lab, "body")
-    async with WebFetch(FetchConfig(max_concurrent=1, timeout=1.0)) as fetch:
-        results = await asyncio.gather(
-            *(fetch.fetch("https://stuck.example/") for _ in range(3)), return_exceptions=True
-        )
-    assert [getattr(result, "code", result) for result in results] == ["body-unreadable", "timed-out", "timed-out"]
-    assert len(lab.requests()) == 1
+    async with WebFetch(FetchConfig(max_concurrent=1, timeout=DEADLINE)) as fetch:
+        async with asyncio.timeout(2.5 * DEADLINE):
+            codes = await asyncio.gather(*(code(fetch, "https://stuck.example/") for _ in range(3)))
+    assert codes[0] == "body-unreadable"
+    assert set(codes[1:]) <= {"timed-out", "body-unreadable"}  # the slot may come free a moment before the end
 
 
 @in_lab

@@ -37,7 +37,7 @@ async def test_every_address_is_local_and_what_was_dialled_is_seen(lab: Lab) -> 
         writer.close()
         await writer.wait_closed()
     await lab.until("gone", len(places))
-    assert [(one.address, one.port) for one in lab.connections()] == places
+    assert {(one.address, one.port) for one in lab.connections()} == set(places)
     assert lab.dialled() == [Dial(*place) for place in places]
 
 
