@@ -26,8 +26,8 @@ TOO_LARGE = "response from https://example.com/ exceeds the 8388608-byte size ca
 SHORT = FetchConfig(timeout=1.0)
 HOP_DELAY = 0.4
 
-# What one bomb may cost at its peak, and what 256 may: the byte budget of all fetches, what each connection holds beside
-# it (asyncio's TLS, measured: 310 KB; unread bytes up to the mark at which the sender is held back: 256 KiB), and one.
+# What one bomb may cost at its peak, and what 256 may: the byte budget of all fetches, one bomb, and what a connection
+# holds beside its body (asyncio's TLS, measured: 310 KB; unread bytes, up to the mark where the sender is held back).
 ONE_BOMB = 40_000_000
 BOMBS = 256
 PER_CONNECTION = 310_000 + 256 * 1024
