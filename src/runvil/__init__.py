@@ -8,10 +8,12 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as type checkers know it; importing `typing` would cost as much as Python's own start
 if TYPE_CHECKING:
     from runvil.core.config import ConfigError, FetchConfig, HostAddress
-    from runvil.core.failures import FetchFailure
+    from runvil.core.failures import FetchFailure, SearchError, ToolErrorKind
     from runvil.core.page import Page
+    from runvil.core.results import SearchQuery, SearchResult, SearchResults
+    from runvil.ports import SearchProvider
     from runvil.sync import fetch_sync
-    from runvil.tools import Tool, ToolError, ToolErrorKind, ToolOutput, WebFetch
+    from runvil.tools import Tool, ToolError, ToolOutput, WebFetch, WebSearch
 
 __version__ = "0.1.0"
 
@@ -21,11 +23,17 @@ _HOMES = {
     "FetchFailure": "runvil.core.failures",
     "HostAddress": "runvil.core.config",
     "Page": "runvil.core.page",
+    "SearchError": "runvil.core.failures",
+    "SearchProvider": "runvil.ports",
+    "SearchQuery": "runvil.core.results",
+    "SearchResult": "runvil.core.results",
+    "SearchResults": "runvil.core.results",
     "Tool": "runvil.tools",
     "ToolError": "runvil.tools",
-    "ToolErrorKind": "runvil.tools",
+    "ToolErrorKind": "runvil.core.failures",
     "ToolOutput": "runvil.tools",
     "WebFetch": "runvil.tools",
+    "WebSearch": "runvil.tools",
     "fetch_sync": "runvil.sync",
 }
 
@@ -35,11 +43,17 @@ __all__ = [
     "FetchFailure",
     "HostAddress",
     "Page",
+    "SearchError",
+    "SearchProvider",
+    "SearchQuery",
+    "SearchResult",
+    "SearchResults",
     "Tool",
     "ToolError",
     "ToolErrorKind",
     "ToolOutput",
     "WebFetch",
+    "WebSearch",
     "fetch_sync",
 ]
 

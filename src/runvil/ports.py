@@ -12,6 +12,7 @@ from runvil.core.addresses import Address
 from runvil.core.admission import Route
 from runvil.core.content import Head
 from runvil.core.page import Rendered
+from runvil.core.results import SearchQuery, SearchResults
 from runvil.core.url import Name
 
 
@@ -77,4 +78,10 @@ class Renderer(Protocol):
 
     async def aclose(self) -> None:
         """End the worker processes and threads."""
+        ...
+
+
+class SearchProvider(Protocol):
+    async def search(self, query: SearchQuery) -> SearchResults:
+        """Run a search. Raises SearchError, kind Transport or Backend, with a message for the model."""
         ...

@@ -1,4 +1,4 @@
-"""What both tools are, and `WebFetch`: the walk as a tool that a model, or a program, calls.
+"""What both tools are, and the two: the walk of a fetch and that of a search, as a model or a program calls them.
 
 Here a failure takes its final form: a soft one becomes a result, a hard one a ToolError (contract 1). Anything
 unexpected is logged and becomes one fixed sentence.
@@ -10,26 +10,19 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
 
 from runvil import assemble
-from runvil.core.calls import FETCH, FetchCall, fetch_schema, read_fetch_call
+from runvil.core.calls import FETCH, SEARCH, FetchCall, fetch_schema, read_fetch_call, read_search_call, search_schema
 from runvil.core.config import FetchConfig
-from runvil.core.failures import FetchFailure, Soft, Unfinished
+from runvil.core.failures import FetchFailure, SearchFailure, Soft, ToolErrorKind, Unfinished
 from runvil.core.page import Page
 from runvil.fetch import Fetcher
-from runvil.ports import Net, Renderer
+from runvil.ports import Net, Renderer, SearchProvider
+from runvil.search import search
 
 log = logging.getLogger("runvil.tools")
-
-
-class ToolErrorKind(StrEnum):
-    INVALID_ARGUMENTS = "InvalidArguments"
-    TRANSPORT = "Transport"
-    BACKEND = "Backend"
-    OTHER = "Other"
 
 
 class ToolError(Exception):
@@ -138,3 +131,26 @@ class WebFetch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+class WebSearch:
+    """Search the web through a provider, which owns the transport, the credential and the deadline (spec 2.4)."""
+
+    id = SEARCH.id
+    wire_name = SEARCH.wire_name
+    description = SEARCH.description
+    survives_stop = SEARCH.survives_stop
+
+    def __init__(self, provider: SearchProvider) -> None:
+        self._provider = provider
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return search_schema()
+
+    async def call(self, arguments: Mapping[str, object]) -> ToolOutput:
+        """The tool: compact JSON (spec 2.5). Raises ToolError; no search failure is soft."""
+        try:
+            return ToolOutput(await search(read_search_call(arguments), self._provider))
+        except SearchFailure as failure:
+            raise ToolError(failure.kind, str(failure)) from failure

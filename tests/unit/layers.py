@@ -25,7 +25,7 @@ ROOMS: tuple[str, ...] = (
 _DOORS = ("tools", "testing", "assemble", "runtime", "gateway", "batch", "providers", "extract", "core", "doors", FACE)
 
 EDGES: Mapping[str, tuple[str, ...]] = {
-    FACE: ("core", "tools", "sync", "search", "providers"),
+    FACE: ("core", "ports", "tools", "sync", "search", "providers"),
     "__main__": ("doors", "doors.cli"),
     "doors": ("core",),
     "doors.cli": (*_DOORS, "doors.cli", "doors.mcp"),

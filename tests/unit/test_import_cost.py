@@ -28,14 +28,20 @@ PUBLIC = {
     "FetchFailure": "runvil.core.failures",
     "HostAddress": "runvil.core.config",
     "Page": "runvil.core.page",
+    "SearchError": "runvil.core.failures",
+    "SearchProvider": "runvil.ports",
+    "SearchQuery": "runvil.core.results",
+    "SearchResult": "runvil.core.results",
+    "SearchResults": "runvil.core.results",
     "Tool": "runvil.tools",
     "ToolError": "runvil.tools",
-    "ToolErrorKind": "runvil.tools",
+    "ToolErrorKind": "runvil.core.failures",
     "ToolOutput": "runvil.tools",
     "WebFetch": "runvil.tools",
+    "WebSearch": "runvil.tools",
     "fetch_sync": "runvil.sync",
 }
-"""The names of contract section 1 that belong to fetch, and where each is defined."""
+"""The names of contract section 1, and where each is defined."""
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -1,10 +1,16 @@
 """Every sentence a model can be told, one class per sentence.
 
     Failure(Exception)            str(failure) is the contract sentence, nothing else
-    `- FetchFailure               what fetch() raises; has .code, .soft, .url, .status
-       |- Hard                    the call fails with kind InvalidArguments (the eight of spec 1.16, and NotFetchable)
-       |- Soft                    the sentence is the call's result (the eleven)
-       `- Unfinished              the call fails with kind Other
+    |- FetchFailure               what fetch() raises; has .code, .soft, .url, .status
+    |  |- Hard                    the call fails with kind InvalidArguments (the eight of spec 1.16, and NotFetchable)
+    |  |- Soft                    the sentence is the call's result (the eleven)
+    |  `- Unfinished              the call fails with kind Other
+    `- SearchFailure              always fails the call; .kind says how (spec 2.2, 2.3, 2.6)
+       |- BadSearch               InvalidArguments
+       |- SearchFailed            Transport or Backend, in the provider's words; EmptyUrl is one
+       `- Unrenderable            Other
+
+    SearchError(Exception)        what a provider raises; the search turns it into SearchFailed
 
 A sentence is built from typed fields that are already redacted (`Url.shown`, spec 1.17) by whoever raises it. What a
 library said stays in `__cause__` and never reaches a message. Sentences: spec 1.16.
@@ -12,11 +18,21 @@ library said stays in `__cause__` and never reaches a message. Sentences: spec 1
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import ClassVar
 
 
 class Failure(Exception):
     """The root of everything the house tells a model went wrong."""
+
+
+class ToolErrorKind(StrEnum):
+    """How a tool call failed (contract 1)."""
+
+    INVALID_ARGUMENTS = "InvalidArguments"
+    TRANSPORT = "Transport"
+    BACKEND = "Backend"
+    OTHER = "Other"
 
 
 class FetchFailure(Failure):
@@ -219,3 +235,47 @@ class NetworkFailed(Soft):
 
     def __init__(self, requested: str, *, shown: str) -> None:
         super().__init__(f"fetch failed for {requested}: network error; try a different URL", url=shown)
+
+
+# --- search ---
+
+PREFIX = "web_search: "
+"""Every search message begins so, whatever id the tool has (spec 2.6)."""
+
+
+class SearchError(Exception):
+    """A provider could not answer. kind: Transport or Backend. message: for the model, without PREFIX."""
+
+    def __init__(self, kind: ToolErrorKind | str, message: str) -> None:
+        super().__init__(message)
+        self.kind = ToolErrorKind(kind)
+        self.message = message
+
+
+class SearchFailure(Failure):
+    """A search that gave no results to show."""
+
+    def __init__(self, kind: ToolErrorKind, message: str) -> None:
+        super().__init__(PREFIX + message)
+        self.kind = kind
+
+
+class BadSearch(SearchFailure):
+    """The arguments broke a rule. message: the rule's, without PREFIX."""
+
+    def __init__(self, message: str = "invalid arguments") -> None:
+        super().__init__(ToolErrorKind.INVALID_ARGUMENTS, message)
+
+
+class SearchFailed(SearchFailure):
+    """The provider failed."""
+
+
+class EmptyUrl(SearchFailed):
+    def __init__(self, index: int) -> None:
+        super().__init__(ToolErrorKind.BACKEND, f"malformed search response: result {index} has an empty url")
+
+
+class Unrenderable(SearchFailure):
+    def __init__(self) -> None:
+        super().__init__(ToolErrorKind.OTHER, "the results could not be rendered")

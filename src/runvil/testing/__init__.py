@@ -15,6 +15,7 @@ from runvil.testing.fake import (
     Reply,
     UnexpectedRequest,
 )
+from runvil.testing.provider import FakeProvider
 from runvil.testing.site import Answer, LoopbackSite, Request
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Certificate",
     "DnsAnswer",
     "FakeNet",
+    "FakeProvider",
     "FakeResponse",
     "LoopbackSite",
     "Rebinding",

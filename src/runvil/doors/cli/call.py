@@ -10,10 +10,11 @@ from typing import Any
 import click
 
 from runvil.core.calls import FETCH
+from runvil.core.failures import ToolErrorKind
 from runvil.doors.cli.output import say
 from runvil.doors.cli.policy import opened, policy, policy_options
 from runvil.doors.cli.statuses import FAILED, OK, REFUSED
-from runvil.tools import ToolError, ToolErrorKind, WebFetch
+from runvil.tools import ToolError, WebFetch
 
 TOOLS = {FETCH.id: opened}
 """Tool id -> what opens it under a policy."""
