@@ -11,7 +11,7 @@ import pytest
 from runvil import FetchConfig, Page, ToolError, WebFetch
 from runvil.core.failures import FetchFailure
 from runvil.ports import Net
-from runvil.testing import Answer, FakeNet, Rebinding, Reply
+from runvil.testing import DnsAnswer, FakeNet, Rebinding, Reply
 from tests.support.rendering import InProcess
 
 HOST = "example.com"
@@ -63,7 +63,7 @@ def unread() -> Iterator[bytes]:
 
 
 def site(
-    answer: Reply | Mapping[str, Reply] | None = None, dns: Mapping[str, Answer | Rebinding] | None = None
+    answer: Reply | Mapping[str, Reply] | None = None, dns: Mapping[str, DnsAnswer | Rebinding] | None = None
 ) -> FakeNet:
     """A network that holds one page at URL, or those given; every host of them is public unless `dns` says more."""
     replies = {URL: answer or reply()} if answer is None or isinstance(answer, Reply) else dict(answer)

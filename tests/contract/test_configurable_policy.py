@@ -166,7 +166,8 @@ async def test_http_is_spoken_where_it_is_allowed_and_https_still() -> None:
 async def test_plain_http_goes_to_port_80_without_tls() -> None:
     config = built(allow_http=True)
     page = Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")
-    async with Loopback({PLAIN_HTTP: page}, {HOST: [ADDRESS]}) as server:
+    server = Loopback({PLAIN_HTTP: page}, {HOST: [ADDRESS]})
+    async with server:
         assert await ask(server.net(config), PLAIN_HTTP, config) == ok("hello", PLAIN_HTTP)
     assert [(seen.url, seen.sni) for seen in server.requests] == [(PLAIN_HTTP, None)]
 
@@ -216,7 +217,8 @@ async def test_no_call_gets_more_characters_than_the_policy_allows(asked: int | 
 async def test_the_user_agent_is_the_one_set() -> None:
     config = built(user_agent="my-service/1.0 (+https://example.com/bot)")
     page = Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")
-    async with Loopback({URL: page}, {HOST: [ADDRESS]}) as server:
+    server = Loopback({URL: page}, {HOST: [ADDRESS]})
+    async with server:
         await ask(server.net(config), URL, config)
     assert server.requests[0].header("User-Agent") == "my-service/1.0 (+https://example.com/bot)"
 
@@ -332,7 +334,8 @@ async def test_an_embedded_ipv4_address_is_tested_against_further_ranges(address
 @claim("fetch.knobs.timeouts")
 async def test_the_time_limits_are_the_ones_set() -> None:
     config = built(timeout=0.05)
-    async with Loopback({URL: Answer(raw=b"", then="hang")}, {HOST: [ADDRESS]}) as server:
+    server = Loopback({URL: Answer(raw=b"", then="hang")}, {HOST: [ADDRESS]})
+    async with server:
         told = await ask(server.net(config), URL, config)
     assert told == soft(f"request to {URL} timed out; try again or use a different URL")
 

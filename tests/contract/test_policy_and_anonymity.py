@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from runvil import FetchConfig, WebFetch
-from runvil.testing import FakeNet
+from runvil.testing import FakeNet, Request
 from tests.contract.asking import ADDRESS, HOST, OTHER, URL, ask, claim, moved, ok, reply, site, soft
-from tests.support.loopback import Answer, Loopback, Request
+from tests.support.loopback import Answer, Loopback
 from tests.support.rendering import InProcess
 
 START, END = "https://example.com/start?secret=1", "https://other.example/end"

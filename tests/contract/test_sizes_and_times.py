@@ -127,7 +127,8 @@ async def test_gzip_and_brotli_are_undone_unseen(coding: str, pack: object, cont
 @claim("pack.sizes.compression-offered")
 async def test_a_request_offers_gzip_and_brotli() -> None:
     page = Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")
-    async with Loopback({URL: page}, {HOST: [ADDRESS]}) as server:
+    server = Loopback({URL: page}, {HOST: [ADDRESS]})
+    async with server:
         await ask(server.net(FetchConfig()))
     offered = server.requests[0].header("Accept-Encoding") or ""
     assert {coding.strip() for coding in offered.split(",")} == {"gzip", "br"}

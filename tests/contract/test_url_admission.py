@@ -146,7 +146,8 @@ async def test_without_a_port_it_is_443(written: str) -> None:
 async def test_port_80_is_open_and_still_speaks_tls() -> None:
     url = "https://example.com:80/"
     page = Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")
-    async with Loopback({url: page}, {HOST: [ADDRESS]}) as server:
+    server = Loopback({url: page}, {HOST: [ADDRESS]})
+    async with server:
         assert await ask(server.net(FetchConfig()), url) == ok("hello", url)
     assert [(seen.url, seen.sni) for seen in server.requests] == [(url, HOST)]
 
@@ -211,7 +212,8 @@ async def test_a_name_in_another_script_is_looked_up_in_its_ascii_form() -> None
 async def test_a_query_goes_out_unchanged(query: str) -> None:
     url = f"https://example.com/path{query}"
     page = Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")
-    async with Loopback({url: page}, {HOST: [ADDRESS]}) as server:
+    server = Loopback({url: page}, {HOST: [ADDRESS]})
+    async with server:
         assert (await ask(server.net(FetchConfig()), url)).kind == "ok"
     assert [seen.target for seen in server.requests] == [f"/path{query}"]
 
@@ -221,6 +223,7 @@ async def test_a_query_goes_out_unchanged(query: str) -> None:
 async def test_a_fragment_never_leaves(fragment: str) -> None:
     url = "https://example.com/path?q=1"
     page = Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")
-    async with Loopback({url: page}, {HOST: [ADDRESS]}) as server:
+    server = Loopback({url: page}, {HOST: [ADDRESS]})
+    async with server:
         assert await ask(server.net(FetchConfig()), url + fragment) == ok("hello", url)
     assert [seen.target for seen in server.requests] == ["/path?q=1"]
