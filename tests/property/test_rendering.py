@@ -10,6 +10,7 @@ from runvil.core.salvage import Salvage, salvage
 from runvil.extract import render
 from runvil.extract.page import is_enough
 from runvil.extract.tables import MAX_PADDING
+from tests.support.steady import steady
 
 ADDRESS = "https://a.example/dir/page"
 TAGS = [
@@ -35,6 +36,7 @@ MARKUP = st.one_of(
 PAGES = st.lists(MARKUP, max_size=60).map("".join)
 
 
+@steady(150)
 @given(st.binary(max_size=2_000), st.booleans())
 def test_any_bytes_are_a_page(html: bytes, raw: bool) -> None:
     rendered = render(html.decode("utf-8", "replace"), ADDRESS, raw)
@@ -42,6 +44,7 @@ def test_any_bytes_are_a_page(html: bytes, raw: bool) -> None:
     assert len(rendered.text) <= 100 * len(html) + 100
 
 
+@steady(150)
 @given(PAGES, st.booleans())
 def test_any_markup_is_a_page(html: str, raw: bool) -> None:
     rendered = render(html, ADDRESS, raw)
@@ -51,6 +54,7 @@ def test_any_markup_is_a_page(html: str, raw: bool) -> None:
         assert payload not in rendered.text
 
 
+@steady(150)
 @given(PAGES)
 def test_the_label_says_which_text_it_is(html: str) -> None:
     rendered, whole = render(html, ADDRESS), render(html, ADDRESS, raw=True)
@@ -61,12 +65,14 @@ def test_the_label_says_which_text_it_is(html: str) -> None:
         assert rendered.text == whole.text
 
 
+@steady(150)
 @given(PAGES, st.integers(1, 200))
 def test_salvaging_gives_no_more_than_is_asked_for(html: str, limit: int) -> None:
     data = html.encode("utf-8", "replace")
     assert salvage(data, 10_000_000)[:limit].rstrip() == salvage(data, limit).rstrip()
 
 
+@steady(150)
 @given(PAGES, st.integers(1, 50))
 def test_salvaging_does_not_depend_on_where_slices_end(html: str, size: int) -> None:
     data = html.encode("utf-8", "replace")

@@ -61,7 +61,8 @@ _NAMES = re.compile(
         nav(?:bar|igation)?|menu|breadcrumbs?|side-?bar|foot(?:er)?|masthead|
         comments?(?:-?list|-?section|-?area)?|disqus\w*|respond|
         shar(?:e|ing)(?:-?\w+)?|social(?:-?\w+)?|follow-?us|
-        relate[ds]?(?:-?\w+)?|recommend(?:ed|ations?)|also-?like|read-?more|more-?(?:stories|news|from)|trending|most-?(?:read|popular)|popular|
+        relate[ds]?(?:-?\w+)?|recommend(?:ed|ations?)|also-?like|read-?more|more-?(?:stories|news|from)|
+        trending|most-?(?:read|popular)|popular|
         newsletter(?:-?\w+)?|subscri(?:be|ption)(?:-?\w+)?|sign-?up|
         cookies?(?:-?\w+)?|consent|gdpr|pop-?up|modal|
         advert(?:s|isement|ising)?|ads?|sponsor(?:ed|s)?|promo(?:tion|s)?|outbrain|taboola|

@@ -170,3 +170,4 @@ LOCKS: Final[dict[str, Callable[[int], bool]]] = {
     "cpu-timer": _cpu_timer,
     "system-calls": _system_calls,
 }
+"""Every lock there is, name -> how it is put on; `runvil doctor` compares it with what a worker reports."""

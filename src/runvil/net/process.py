@@ -89,7 +89,10 @@ class WorkerProcess:
         """Kill the process if what happens inside takes longer; its pipes break then. Raises Lost for any break."""
         timer = threading.Timer(seconds, self.kill)
         timer.daemon = True
-        timer.start()
+        try:
+            timer.start()
+        except RuntimeError as error:  # no more threads
+            raise Lost from error
         try:
             yield
         except (OSError, EOFError, frames.Garbled, OverflowError) as error:

@@ -204,7 +204,9 @@ class _Keeper(threading.Thread):
             self._start()
             while (job := self._pool.next_job(self)) is not None:
                 self._start()
-                job.answer.give(self._rendered(job.request))
+                rendered = self._rendered(job.request)
+                self.busy = False  # before the answer: the next page may come at once and needs no other worker
+                job.answer.give(rendered)
                 self._start()
         finally:
             self._end_worker()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from runvil.core import frames
 from runvil.core.page import Extraction, Rendered
+from tests.support.steady import steady
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 
@@ -26,12 +27,14 @@ def reading(data: bytes) -> frames.Read:
     return read
 
 
+@steady(150)
 @given(st.booleans(), st.integers(1, 10_000_000), TEXT, st.binary(max_size=100))
 def test_a_request_arrives_as_it_was_sent(raw: bool, limit: int, address: str, html: bytes) -> None:
     request = frames.Request(raw, limit, address, html)
     assert frames.read_request(reading(b"".join(frames.write_request(request)))) == request
 
 
+@steady(150)
 @given(TEXT, TEXT, st.sampled_from([Extraction.READABILITY, Extraction.RAW_HTML]), st.booleans())
 def test_a_reply_arrives_as_it_was_sent(text: str, title: str, label: Extraction, last: bool) -> None:
     rendered = Rendered(text, label, title)
@@ -61,6 +64,7 @@ def test_an_address_over_the_bound_is_not_sent(request_: frames.Request) -> None
         frames.write_request(request_)
 
 
+@steady(150)
 @given(st.binary(max_size=60), st.integers(1, 20))
 def test_any_bytes_are_a_bounded_reply_or_none(data: bytes, limit: int) -> None:
     asked: list[int] = []
