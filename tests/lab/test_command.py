@@ -133,6 +133,17 @@ def test_one_client_serves_several_runs_one_after_the_other(lab: Lab) -> None:
 
 
 @in_lab
+def test_a_run_that_ends_in_the_tick_its_fetch_does_leaves_no_connection(lab: Lab) -> None:
+    """An empty text needs no further turn of the loop, so nothing the client left to a task has begun."""
+    lab.site("example.com", EXAMPLE, plain(""))
+    fetch = WebFetch()
+    for _ in range(2):
+        assert asyncio.run(fetch.fetch("https://example.com/")).text == ""
+    asyncio.run(lab.until("gone", 2))
+    asyncio.run(fetch.aclose())
+
+
+@in_lab
 def test_fetch_sync_needs_no_loop(lab: Lab) -> None:
     lab.site("example.com", EXAMPLE, ARTICLE)
     for _ in range(2):
