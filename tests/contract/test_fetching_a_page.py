@@ -85,9 +85,8 @@ def test_the_arguments_are_described_in_the_agreed_words() -> None:
 @claim("pack.fetch.get-request")
 @claim("fetch.page.get")
 async def test_a_page_is_asked_for_with_one_get() -> None:
-    async with Loopback(
-        {URL: Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")}, {HOST: [ADDRESS]}
-    ) as server:
+    server = Loopback({URL: Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")}, {HOST: [ADDRESS]})
+    async with server:
         told = await ask(server.net(FetchConfig()))
     assert told == ok("hello")
     assert [(seen.method, seen.url) for seen in server.requests] == [("GET", URL)]

@@ -161,6 +161,7 @@ async def test_a_downgrade_to_an_address_is_told_as_a_downgrade() -> None:
         ("https://user:pass@example.com/next", NEXT, "url must not contain userinfo"),
         ("https://example.com:8080/next", "https://example.com:8080/next", "port not allowed: 8080"),
         ("ftp://example.com/next", "ftp://example.com/next", "scheme not allowed: ftp"),
+        ("foo://example.com/next?x=1", "foo://example.com/next", "scheme not allowed: foo"),
         ("https://127.0.0.1/next", "https://127.0.0.1/next", "ip literal host not allowed: 127.0.0.1"),
     ],
 )

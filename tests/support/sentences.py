@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _URL = r"[a-z][a-z0-9+.-]*://[^\s?#]*"
+_TARGET = r"[a-z][a-z0-9+.-]*:[^?#\r\n]*"  # of any scheme; the path of one without a host may hold spaces
 _FULL = r"[a-z][a-z0-9+.-]*://[^\s#]*"
 _HOST = r"[^\s/?#]+"
 _RETRY = "try again or use a different URL"
@@ -35,7 +36,7 @@ SOFT = re.compile("|".join([
     rf"dns resolution failed for {_HOST}",
     rf"request to {_URL} timed out; {_RETRY}",
     rf"{_URL} answered HTTP \d{{3}}; {_ELSEWHERE}",
-    rf"redirect from {_URL} to {_URL} refused: (?:{_REASON})",
+    rf"redirect from {_URL} to {_TARGET} refused: (?:{_REASON})",
     rf"response from {_URL} declared no content type; refusing to guess its format; {_ELSEWHERE}",
     rf"content type (?s:.*) from {_URL} cannot be returned as text; try an HTML version of the page or a different URL",
     rf"response from {_URL} declared unknown charset (?s:.*); cannot decode its text",
