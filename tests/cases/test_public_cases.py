@@ -52,8 +52,9 @@ async def read(body: str, **arguments: object) -> Told:
 
 async def test_c01_an_article_that_arrives_in_a_hidden_container_is_found() -> None:
     told = await read(
-        f"<div id=app><header><nav><a href=/>Home</a></nav></header><main><article><h1>Book</h1><div class=skeleton></div>"
-        f'</article></main></div><div hidden id="S:0">{prose(5)}</div><script>$RC("B:0","S:0")</script>'
+        f"<div id=app><header><nav><a href=/>Home</a></nav></header><main><article><h1>Book</h1>"
+        f"<div class=skeleton></div></article></main></div>"
+        f'<div hidden id="S:0">{prose(5)}</div><script>$RC("B:0","S:0")</script>'
     )
     assert barges(told.body) == [1, 2, 3, 4, 5]
     assert told.header["truncated"] == "false"

@@ -67,8 +67,10 @@ class Watched:
 
     async def fetch(self, script: Script) -> None:
         await turns(script.start)
-        lease = await self.budget.lease()
+        lease = self.budget.lease()
         try:
+            await lease.enter()
+            await lease.enter()  # it has its slot; a second one would be too many
             self.verify()
             for more, pause in zip(script.takes, script.pauses, strict=False):
                 await lease.grow(more)
@@ -106,9 +108,11 @@ async def cancel_after(task: asyncio.Task[None], count: int) -> None:
 
 
 async def verify_all_slots_are_free(budget: Budget, slots: int) -> None:
-    leases = [await asyncio.wait_for(budget.lease(), IN_TIME) for _ in range(slots)]
+    leases = [budget.lease() for _ in range(slots)]
     for lease in leases:
-        await asyncio.wait_for(lease.grow(1), IN_TIME) if lease is leases[0] else None
+        await asyncio.wait_for(lease.enter(), IN_TIME)
+    await asyncio.wait_for(leases[0].grow(1), IN_TIME)
+    for lease in leases:
         lease.release()
 
 
