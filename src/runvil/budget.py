@@ -10,13 +10,21 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 
+LOOKUPS_PER_SLOT = 2
+"""Lookups under way for each slot. They have places of their own, so that names which hang keep no slot from a fetch
+that could go on; each holds a socket or two, which is what bounds them."""
+
 
 class Lease:
-    """One fetch's slot and bytes. Release it in any case."""
+    """One fetch's slot, once it has entered, and its bytes. Release it in any case."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.held = 0
+
+    async def enter(self) -> None:
+        """Wait for a slot, first come first served; at once for one that has it."""
+        await self._budget.admit(self)
 
     async def grow(self, more: int) -> None:
         """Take `more` bytes, waiting until they are free."""
@@ -33,18 +41,20 @@ class Budget:
 
     def __init__(self, slots: int, total: int, reserve: int) -> None:
         self._slots = asyncio.Semaphore(slots)
+        self.lookups = asyncio.Semaphore(slots * LOOKUPS_PER_SLOT)
         self._open = total - reserve
         self.held = 0
         self._leases: set[Lease] = set()
         self._first: Lease | None = None  # the one that may use the reserve
         self._waiting: OrderedDict[asyncio.Future[None], tuple[Lease, int]] = OrderedDict()
 
-    async def lease(self) -> Lease:
-        """Wait for a slot, first come first served."""
-        await self._slots.acquire()
-        lease = Lease(self)
-        self._leases.add(lease)
-        return lease
+    def lease(self) -> Lease:
+        return Lease(self)
+
+    async def admit(self, lease: Lease) -> None:
+        if lease not in self._leases:
+            await self._slots.acquire()
+            self._leases.add(lease)
 
     def take(self, lease: Lease, more: int) -> bool:
         """Take bytes without waiting, unless others wait already; says whether it did."""

@@ -75,18 +75,12 @@ class Fetcher:
         """Fetch and render. Raises a FetchFailure; closes its connection however it ends."""
         admitted = admit(parse(call.url), self._config)
         until = self.loop.time() + self._config.timeout
-        lease: Lease | None = None
+        lease = self._budget.lease()
         try:
-            try:
-                async with asyncio.timeout_at(until):
-                    lease = await self._budget.lease()
-            except TimeoutError as error:
-                raise TimedOut(admitted.url.shown) from error
             got = await self.get(admitted, lease, until)
             return await self._page(got, call, until)
         finally:
-            if lease is not None:
-                lease.release()
+            lease.release()
 
     async def get(self, admitted: Admitted, lease: Lease, until: float) -> Got:
         """The guarded fetch below rendering: every hop admitted, vetted and dialled anew, the last one's body read.
@@ -104,7 +98,9 @@ class Fetcher:
 
     async def _hops(self, admitted: Admitted, walk: _Walk) -> Got:
         for hops in range(self._config.max_redirects + 1):
-            response = await self._net.open(await self._route(admitted))
+            route = await self._route(admitted)
+            await walk.lease.enter()
+            response = await self._net.open(route)
             try:
                 following = follow(admitted.url, response.head, hops, self._config)
                 if following is None:
@@ -133,7 +129,8 @@ class Fetcher:
         try:
             if not resolvable(url.host):
                 raise LookupBroken("malformed name")
-            return tuple(await self._net.lookup(url.host))
+            async with self._budget.lookups:
+                return tuple(await self._net.lookup(url.host))
         except LookupBroken as error:
             raise LookupFailed(url.host) from error
 

@@ -108,7 +108,7 @@ WRONG: dict[str, tuple[Sequence[str], str]] = {
     "not a range": (["fetch", "--deny-cidr", "10.0.0.1", SOFT], "invalid deny cidr 10.0.0.1"),
     "not a pair": (["fetch", "--allow-host-address", "wiki", SOFT], "--allow-host-address wants HOST=IP"),
     "not a host": (["fetch", "--allow-host-address", "a b=10.0.0.1", SOFT], 'invalid exact host "a b"'),
-    "not an address": (["fetch", "--allow-host-address", "wiki=ten", SOFT], 'invalid address "ten"'),
+    "not an address": (["fetch", "--allow-host-address", "wiki=ten", SOFT], "invalid address 'ten'"),
     "too long": (["fetch", "--timeout", "301", SOFT], "timeout (301s) exceeds the maximum of 300s"),
     "not a port": (["fetch", "--allow-port", "70000", SOFT], "allow_ports: 70000 is not a port"),
     "no such tool": (["call", "web/cook", "{}"], "no tool named 'web/cook'; there is: web/fetch"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -72,7 +71,8 @@ class FetchConfig:
             _check_count(name, getattr(self, name), ceiling=CEILINGS[name], zero=name == "max_redirects")
         for name, ceiling in DURATION_CEILINGS.items():
             _check_duration(name, getattr(self, name), ceiling)
-        denied = _unique(_denied(cidr) for cidr in _items("deny_cidrs", self.deny_cidrs))
+        cidrs = tuple(_items("deny_cidrs", self.deny_cidrs))
+        denied = _unique(_denied(cidr) for cidr in cidrs)
         pairs = _unique(_pair(entry) for entry in _items("allow_host_addresses", self.allow_host_addresses))
         ports = _unique(_port("allow_ports", port) for port in _items("allow_ports", self.allow_ports))
         for name in ("allow_http", "allow_ip_literals", "supplement"):
@@ -82,9 +82,9 @@ class FetchConfig:
         if self.max_inflight_bytes < self.max_bytes:
             raise ConfigError(f"max_inflight_bytes ({self.max_inflight_bytes}) is below max_bytes ({self.max_bytes})")
         if self.resolver not in ("dns", "system"):
-            raise ConfigError(f'resolver must be "dns" or "system", not {self.resolver!r}')
+            raise ConfigError(f'resolver must be "dns" or "system", not {_shown(self.resolver)}')
         canonical = {"denied": denied, "allow_host_addresses": pairs, "allow_ports": ports}
-        for name, value in (canonical | {"deny_cidrs": _unique(self.deny_cidrs)}).items():
+        for name, value in (canonical | {"deny_cidrs": _unique(cidrs)}).items():
             object.__setattr__(self, name, value)
 
     @property
@@ -179,14 +179,23 @@ def _check_count(name: str, value: object, *, ceiling: int | None, zero: bool = 
     if value < 0 or (value == 0 and not zero):
         raise ConfigError(f"{name} must {'not be negative' if zero else 'be greater than zero'}")
     if ceiling is not None and value > ceiling:
-        raise ConfigError(f"{name} ({value}) exceeds the maximum of {ceiling}")
+        raise ConfigError(f"{name} ({_shown(value)}) exceeds the maximum of {ceiling}")
 
 
 def _check_duration(name: str, value: object, ceiling: int) -> None:
-    if type(value) not in (int, float) or not isinstance(value, int | float) or math.isnan(value) or value <= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:  # NaN is not
         raise ConfigError(f"{name} must be a positive duration")
     if value > ceiling:
-        raise ConfigError(f"{name} ({value:.10g}s) exceeds the maximum of {ceiling}s")
+        seconds = _shown(value) if isinstance(value, int) else f"{value:.10g}"
+        raise ConfigError(f"{name} ({seconds}s) exceeds the maximum of {ceiling}s")
+
+
+def _shown(value: object) -> str:
+    """A value as it was written. Python refuses to print a number of more than 4,300 digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def _items(name: str, value: object) -> Iterable[object]:
@@ -201,7 +210,7 @@ def _unique(values: Iterable[T]) -> tuple[T, ...]:
 
 def _port(name: str, value: object) -> int:
     if type(value) is not int or not 0 < value <= MAX_PORT:
-        raise ConfigError(f"{name}: {value!r} is not a port from 1 to {MAX_PORT}")
+        raise ConfigError(f"{name}: {_shown(value)} is not a port from 1 to {MAX_PORT}")
     return value
 
 
@@ -211,7 +220,7 @@ def _denied(cidr: object) -> Range:
             raise ValueError("a prefix length is required")
         network: Network = ip_network(cidr)
     except ValueError as error:
-        raise ConfigError(f"invalid deny cidr {cidr}") from error
+        raise ConfigError(f"invalid deny cidr {cidr if isinstance(cidr, str) else _shown(cidr)}") from error
     first = network.network_address
     text = f"{ipv6_hex(first) if isinstance(first, IPv6Address) else first}/{network.prefixlen}"
     return Range(network, f"deny_extra {text}", "denied here", "deny_cidrs")
@@ -221,12 +230,12 @@ def _pair(entry: object) -> HostAddress:
     if isinstance(entry, tuple | list) and len(entry) == 2:  # noqa: PLR2004  a pair is two
         entry = HostAddress(*entry)
     if not isinstance(entry, HostAddress):
-        raise ConfigError(f"allow_host_addresses: {entry!r} is not a (host, address) pair")
+        raise ConfigError(f"allow_host_addresses: {_shown(entry)} is not a (host, address) pair")
     host = _exact_host(entry.host)
     try:
         address = ip_address(entry.address)
     except ValueError as error:
-        raise ConfigError(f'invalid address "{entry.address}" for exact host "{entry.host}"') from error
+        raise ConfigError(f"invalid address {_shown(entry.address)} for exact host {_shown(entry.host)}") from error
     _check_bool("http", entry.http)
     return HostAddress(host, address, _unique(_port("ports", p) for p in _items("ports", entry.ports)), entry.http)
 

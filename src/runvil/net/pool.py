@@ -75,6 +75,8 @@ class Pool:
             self._tidying = asyncio.get_running_loop().create_task(self._tidy())
 
     async def aclose(self) -> None:
+        for line in list(self._idle):
+            self._drop(line)
         if self._tidying is not None and self._loop is asyncio.get_running_loop():
             self._tidying.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -30,8 +30,8 @@ FLAGS = pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_NOALIASES
 NO_SORT = 1 << 7
 """ARES_AI_NOSORT: sorting by RFC 6724 would connect a UDP socket to every address before any of them was judged."""
 
-MAX_ANSWERS = 256
-"""Addresses taken from one lookup. Nobody needs more, and each is judged."""
+MAX_ANSWERS = 8192
+"""Addresses taken from one lookup: what two DNS messages of 64 KiB can hold, so that no public one is overlooked."""
 
 TICK = 0.25
 """Seconds between looks at c-ares' own time-outs; the fetch's deadline is the real bound."""
