@@ -7,7 +7,7 @@ from pathlib import Path
 
 _BOOT = """
 import ctypes, errno, mmap, os, signal, socket, subprocess, sys, threading, time
-sys.path += [p for p in sys.argv[2:] if p not in sys.path]
+sys.path[:] = sys.argv[2:] + [p for p in sys.path if p not in sys.argv[2:]]
 from runvil.core.page import Extraction, Rendered
 from runvil.extract import worker
 serve = worker._serve

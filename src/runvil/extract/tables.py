@@ -35,8 +35,10 @@ def prepare_tables(root: Element) -> None:
     for table in tables:
         if table in outer or _is_layout(table):
             _take_apart(table)
-        elif table.select_one("[colspan], [rowspan]") is not None:
-            budget = _pad(table, budget)
+        else:
+            if table.select_one("[colspan], [rowspan]") is not None:
+                budget = _pad(table, budget)
+            budget = _level(table, budget)
 
 
 def _around(table: Element) -> Element | None:
@@ -88,6 +90,23 @@ def _pad(table: Element, budget: int) -> int:
             waiting[column] -= 1
             column, budget = column + 1, budget - 1
     return budget
+
+
+def _level(table: Element, budget: int) -> int:
+    """Give every row as many cells as the longest has, or take the table apart if that is more than the budget.
+
+    turbohtml writes a ragged table as HTML.
+    """
+    widths = [(row, sum(1 for _ in _cells(row))) for row in _rows(table)]
+    longest = max((width for _, width in widths), default=0)
+    missing = sum(longest - width for _, width in widths)
+    if missing > budget:
+        _take_apart(table)
+        return budget
+    for row, width in widths:
+        for _ in range(longest - width):
+            row.append(Element("td"))
+    return budget - missing
 
 
 def _forget_spans(cell: Element) -> None:

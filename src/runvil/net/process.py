@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from runvil.core.page import Rendered
 
 BOOT: Final = (
-    "import sys; sys.path += [p for p in sys.argv[2:] if p not in sys.path]; "
+    "import sys; ours = sys.argv[2:]; sys.path[:] = ours + [p for p in sys.path if p not in ours]; "
     "from runvil.extract.worker import main; main(int(sys.argv[1]))"
 )
-"""What the process runs: this house from wherever this one has it. Isolated (-I), so the paths come as arguments."""
+"""What the process runs: this house from where this process has it. Isolated (-I), so the paths come as arguments."""
 
 PAGE_SECONDS = 9.0
 """Wall time for one page: three times the worker's own CPU limit, for a machine that is busy with other things."""

@@ -94,6 +94,14 @@ def test_a_declarative_shadow_root_is_part_of_the_page() -> None:
     assert "in that week. (1)" in render(html, ADDRESS).text
 
 
+@pytest.mark.parametrize(
+    "tag", ["<b x{}>", "<B\nx{}>", "<code x{}/>", "<i x{}='</i>'>", '<u x{}=">y</u ">', "</b><b x{}>"]
+)
+def test_unclosed_formatting_is_not_opened_again_in_every_paragraph(tag: str) -> None:
+    html = "<p>" + "".join(tag.format(number) for number in range(1_000)) + "<p>x" * 4_000
+    assert sum(1 for _ in parsed(html).root.iter_elements()) < 10_000
+
+
 def test_formatting_survives_on_an_ordinary_page() -> None:
     html = page("<p>A <b>bold</b> word and <code>code</code>.</p>" * 3_000)
     assert "A **bold** word and `code`." in render(html, ADDRESS, raw=True).text

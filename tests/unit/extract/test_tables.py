@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from runvil.extract import render
-from runvil.extract.tables import MAX_PADDING
 
 
 def md(body: str) -> list[str]:
@@ -41,9 +40,28 @@ def test_a_span_that_is_no_number_is_one(span: str) -> None:
 
 def test_spans_cannot_ask_for_more_cells_than_there_is_room_for() -> None:
     rows = "<tr>" + "<td colspan=65534 rowspan=65534>x" * 50
-    text = "\n".join(md(f"<table>{rows * 50}</table>"))
-    assert text.count("x") == 2500
-    assert text.count("|") < MAX_PADDING + 10_000
+    lines = md(f"<table>{rows * 50}</table>")
+    assert "\n".join(lines).count("x") == 2500
+    assert sum(map(len, lines)) < 100_000
+
+
+def test_a_ragged_table_is_filled_up() -> None:
+    assert md("<table><tr><td>a<td>b<td>c<tr><td>1<tr><td>2<td>3</table>") == [
+        "| a | b | c |",
+        "| --- | --- | --- |",
+        "| 1 |  |  |",
+        "| 2 | 3 |  |",
+    ]
+
+
+def test_a_table_that_takes_too_much_filling_comes_apart() -> None:
+    lines = md(f"<table><tr>{'<td>x' * 1_000}{'<tr><td>y' * 1_000}</table>")
+    assert lines.count("y") == 1_000
+    assert lines.count("x") == 1_000
+
+
+def test_a_wide_cell_in_a_short_row_fills_it() -> None:
+    assert md("<table><tr><td>a<td>b<td>c<tr><td colspan=2>wide</table>")[2] == "| wide |  |  |"
 
 
 def test_a_table_of_one_column_is_no_table() -> None:

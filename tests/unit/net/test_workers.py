@@ -218,10 +218,11 @@ async def test_a_worker_killed_between_pages_is_replaced() -> None:
         assert (await render(renderer)).extraction is Extraction.READABILITY
 
 
-async def test_a_worker_that_burns_its_budget_dies_by_itself() -> None:
+async def test_a_worker_that_burns_its_budget_dies_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "PAGE_SECONDS", 2 * SOON)  # so that it is not this process that ends it
     burn = "def burn(*_):\n    while True: pass\nworker.PAGE_SECONDS = 0.05\nworker.render = burn"
     async with pool(1, boot(burn)) as renderer:
-        assert has_paragraphs((await render(renderer)).text, 3)
+        assert has_paragraphs((await render(renderer, within=2 * SOON)).text, 3)
 
 
 async def test_a_worker_that_sleeps_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,3 +361,18 @@ async def test_a_thousand_pages_leave_memory_as_it_was() -> None:
         assert children() == {process}
         assert resident(os.getpid()) - here < 4 * 1024 * 1024
         assert resident(process) - there < 4 * 1024 * 1024
+
+
+async def test_the_worker_runs_the_same_house_as_its_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installed with PYTHONPATH or --target: the parent's order of places counts, not the interpreter's own."""
+    other = tmp_path / "runvil" / "extract"
+    other.mkdir(parents=True)
+    (tmp_path / "runvil" / "__init__.py").touch()
+    (other / "__init__.py").touch()
+    (other / "worker.py").write_text(
+        "import os\ndef main(parent):\n    os.write(1, b'runvil-worker-1\\0\\4here')\n    os.read(0, 1)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    async with pool() as renderer:
+        renderer.warm()
+        await happens(lambda: renderer.locks == ("here",))
