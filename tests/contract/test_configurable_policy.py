@@ -19,6 +19,7 @@ from tests.contract.asking import (
     IN_TIME,
     OTHER,
     URL,
+    Told,
     ask,
     claim,
     hard,
@@ -351,3 +352,54 @@ async def test_an_idle_connection_is_used_again_only_while_its_time_runs() -> No
                 await asyncio.wait_for(server.closed.wait(), IN_TIME)
             await fetch.call({"url": URL})
         assert server.connections == connections
+
+
+PAIR = HostAddress("wiki.internal.corp", WIKI, ports=(8080,), http=True)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://wiki.internal.corp:8080/", ok("hello", "https://wiki.internal.corp:8080/")),
+        ("http://wiki.internal.corp/", ok("hello", "http://wiki.internal.corp/")),
+        ("http://wiki.internal.corp:8080/", ok("hello", "http://wiki.internal.corp:8080/")),
+        ("https://wiki.internal.corp:8081/", hard("port not allowed: 8081")),
+        ("https://example.com:8080/", hard("port not allowed: 8080")),
+        ("http://example.com/", soft("scheme not allowed: http")),
+    ],
+)
+async def test_what_a_pair_opens_is_open_for_its_host_alone(url: str, told: Told) -> None:
+    net = site({url: reply()}, dns={"wiki.internal.corp": [WIKI]})
+    assert await ask(net, url, FetchConfig(allow_host_addresses=(PAIR,))) == told
+    assert net.dialled == ([WIKI] if told.kind == "ok" else [])
+
+
+@pytest.mark.parametrize("url", ["https://wiki.internal.corp:8080/", "http://wiki.internal.corp/"])
+async def test_what_a_pair_opens_is_closed_at_another_address_of_its_host(url: str) -> None:
+    net = site({url: reply()}, dns={"wiki.internal.corp": [ADDRESS]})
+    assert await ask(net, url, FetchConfig(allow_host_addresses=(PAIR,))) == NOWHERE
+    assert net.dialled == []
+
+
+async def test_an_exact_pair_beats_a_denied_range_and_a_denied_range_beats_the_rest() -> None:
+    config = FetchConfig(
+        deny_cidrs=("10.0.0.0/8", "93.184.0.0/16"), allow_host_addresses=(("wiki.internal.corp", WIKI),)
+    )
+    net = site({INSIDE: reply(), URL: reply()}, dns={"wiki.internal.corp": [WIKI]})
+    assert await ask(net, INSIDE, config) == ok("hello", INSIDE)
+    assert await ask(net, URL, config) == hard("host example.com has no allowed address")
+
+
+@pytest.mark.parametrize("written", ["::1", "[::1]", "0:0:0:0:0:0:0:1"])
+async def test_a_pair_for_a_literal_admits_it_with_or_without_brackets(written: str) -> None:
+    config = FetchConfig(allow_ip_literals=True, allow_host_addresses=((written, "::1"),))
+    net = site({"https://[::1]/": reply()})
+    assert await ask(net, "https://[::1]/", config) == ok("hello", "https://[::1]/")
+    assert (net.lookups, net.dialled) == ([], ["::1"])
+
+
+async def test_duplicate_ranges_and_pairs_collapse() -> None:
+    config = FetchConfig(
+        deny_cidrs=("10.9.0.0/16", "10.9.0.0/16"), allow_host_addresses=(("a.example", WIKI), ("A.example.", WIKI))
+    )
+    assert (len(config.denied), len(config.pairs)) == (1, 1)
