@@ -235,6 +235,7 @@ async def test_utf8_is_the_default_and_bad_bytes_are_replaced(content_type: str)
         ("shift_jis", b"\x93\xfa\x96\x7b", "日本"),
         ("euc-jp", b"\xc6\xfc\xcb\xdc", "日本"),
         ("gb2312", b"\xd6\xd0\xce\xc4", "中文"),
+        ("gbk", b"\x94\x39\xda\x33", "💩"),  # four bytes: the web's gbk is read as gb18030
         ("big5", b"\xa4\xa4\xa4\xe5", "中文"),
         ("euc-kr", b"\xc7\xd1\xb1\xdb", "한글"),
         ("utf-16le", "né".encode("utf-16-le"), "né"),

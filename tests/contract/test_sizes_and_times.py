@@ -162,6 +162,13 @@ async def test_a_declared_length_that_is_none_or_fits_refuses_nothing(declared: 
     assert await ask(net, config=SMALL) == ok("{}")
 
 
+@claim("pack.sizes.expanded-size")
+@pytest.mark.parametrize("content_type", WHOLE)
+async def test_the_declared_length_of_a_compressed_body_says_nothing(content_type: str) -> None:
+    fields = (("Content-Encoding", "gzip"), ("Content-Length", "9000000000"))
+    assert (await ask(site(typed(content_type, gzip.compress(b"{}"), *fields)), config=SMALL)).kind == "ok"
+
+
 @claim("pack.sizes.stops-at-the-cap")
 @claim("fetch.caps.stream")
 @pytest.mark.parametrize("content_type", [*WHOLE, "text/plain"])
