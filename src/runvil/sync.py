@@ -28,8 +28,9 @@ class _Background:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self.fetch = WebFetch()
-        threading.Thread(target=self._loop.run_forever, name="runvil-sync", daemon=True).start()
-        atexit.register(self._close)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="runvil-sync", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -39,8 +40,13 @@ class _Background:
             future.cancel()
             raise
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the worker processes and the loop's thread."""
+        atexit.unregister(self.close)
         asyncio.run_coroutine_threadsafe(self.fetch.aclose(), self._loop).result(CLOSING_SECONDS)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSING_SECONDS)
+        self._loop.close()
 
 
 _lock = threading.Lock()

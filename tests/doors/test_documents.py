@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from runvil import assemble, sync
+from runvil import assemble
 from runvil.core.config import KNOBS
 from runvil.doors.cli import run
 from runvil.doors.cli.policy import OPTIONS
@@ -95,9 +95,8 @@ def _read(document: Path) -> Iterator[Example]:
 
 
 @pytest.fixture(autouse=True)
-def scripted_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def scripted_network(monkeypatch: pytest.MonkeyPatch, own_background: None) -> None:
     monkeypatch.setattr(assemble, "network", lambda config: scripted())
-    monkeypatch.setattr(sync, "_background", None)
 
 
 def test_there_are_examples_to_run() -> None:

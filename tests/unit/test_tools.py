@@ -143,12 +143,14 @@ async def test_bodies_that_do_not_fit_together_wait_for_each_other() -> None:
     assert [page.text for page in pages] == ["x" * 10] * 8
 
 
+@pytest.mark.usefixtures("own_background")
 def test_fetch_sync_refuses_what_the_tool_refuses() -> None:
     with pytest.raises(FetchFailure) as caught:
         runvil.fetch_sync("https://user@example.com/")
     assert caught.value.code == "userinfo-refused"
 
 
+@pytest.mark.usefixtures("own_background")
 async def test_fetch_sync_works_inside_a_running_loop() -> None:
     with pytest.raises(FetchFailure) as caught:
         runvil.fetch_sync("https://127.0.0.1/", config=FetchConfig(allow_ip_literals=True))

@@ -18,7 +18,13 @@ MAX_URL_BYTES = 8 * 1024
 """Longer input is no address anybody types or links to, and the parser itself has no bound (architecture 6)."""
 
 DEFAULT_PORTS = {"https": 443, "http": 80, "wss": 443, "ws": 80, "ftp": 21}
-"""The special schemes' ports (WHATWG URL 4.2). Any other scheme has none: its port is 0, which no policy can allow."""
+"""The special schemes' ports (WHATWG URL 4.2)."""
+
+NO_PORT = 0
+"""The port of any other scheme; no policy can allow it."""
+
+_HOSTLESS = frozenset({"file"})
+"""The scheme whose authority may be empty and is written all the same."""
 
 Name = NewType("Name", str)
 """A host name as the parser left it: lower case, punycode, a trailing dot kept."""
@@ -49,7 +55,8 @@ class Url:
     @property
     def authority(self) -> str:
         """Host and, when it is not the scheme's own, port: what a Host header holds."""
-        return self.host_text if self.port == DEFAULT_PORTS.get(self.scheme) else f"{self.host_text}:{self.port}"
+        own = DEFAULT_PORTS.get(self.scheme, NO_PORT)
+        return self.host_text if self.port == own else f"{self.host_text}:{self.port}"
 
     @property
     def target(self) -> str:
@@ -58,11 +65,16 @@ class Url:
 
     @property
     def shown(self) -> str:
-        return f"{self.scheme}://{self.authority}{self.path}"
+        return f"{self._origin}{self.path}"
 
     @property
     def full(self) -> str:
-        return f"{self.scheme}://{self.authority}{self.target}"
+        return f"{self._origin}{self.target}"
+
+    @property
+    def _origin(self) -> str:
+        bare = self.host == "" and self.scheme not in _HOSTLESS  # mailto:, javascript:, data: have no authority
+        return f"{self.scheme}:" if bare else f"{self.scheme}://{self.authority}"
 
 
 def ipv6_hex(address: IPv6Address) -> str:
@@ -91,7 +103,7 @@ def parse(text: str, base: Url | None = None) -> Url:
     return Url(
         scheme=scheme,
         host=_host(parsed),
-        port=int(parsed.port) if parsed.port else DEFAULT_PORTS.get(scheme, 0),
+        port=int(parsed.port) if parsed.port else DEFAULT_PORTS.get(scheme, NO_PORT),
         path=parsed.pathname,
         query=full[full.find("?") :] if "?" in full else "",
         has_userinfo=bool(parsed.username or parsed.password),
