@@ -70,6 +70,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "aiohappyeyeballs": ("net",),
     "certifi": ("net",),
     "h11": ("net", "providers"),
+    "httpx2": ("providers",),
     "pycares": ("net",),
     "click": ("doors.cli",),
     "mcp": ("doors.mcp",),
@@ -97,8 +98,8 @@ RESERVED: Mapping[str, tuple[str, ...]] = {
 }
 """Standard modules that only these rooms may import."""
 
-SANCTIONED = frozenset({FACE, "runvil.doors.cli"})
-"""Modules that may load our own ones late: the public names on first use, and a command when it is asked for."""
+SANCTIONED = frozenset({FACE, "runvil.providers", "runvil.doors.cli"})
+"""Modules that may load our own ones late: public names on first use, and a command when it is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
