@@ -1,4 +1,4 @@
-"""What every suite needs: nothing that `fetch_sync` started outlives the test that called it."""
+"""What every suite needs: processes of its own, and no background that outlives its test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from runvil import sync
+from tests.support.workers import forget_others
+
+
+@pytest.fixture(autouse=True)
+def own_processes() -> None:
+    """What a test says of processes is about those it started."""
+    forget_others()
 
 
 @pytest.fixture

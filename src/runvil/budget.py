@@ -28,7 +28,7 @@ class Lease:
 
     async def grow(self, more: int) -> None:
         """Take `more` bytes, waiting until they are free."""
-        if not self._budget.take(self, more):
+        if more and not self._budget.take(self, more):
             await self._budget.wait(self, more)
 
     def release(self) -> None:

@@ -29,7 +29,22 @@ REPORTS_ITSELF = "worker.render = lambda *_: Rendered(str(os.getpid()), Extracti
 """A worker that answers every page with its process id."""
 
 
+_others: set[int] = set()
+
+
+def forget_others() -> None:
+    """Leave the processes that are there now out of account: the lab's nursery lives as long as the whole run."""
+    _others.clear()
+    _others.update(_all_children())
+
+
 def children() -> set[int]:
-    """The processes that any thread of this one has started and that are not reaped."""
-    lists = [task / "children" for task in Path("/proc/self/task").iterdir()]
+    """The processes that any thread of this one has started since, and that are not reaped."""
+    return _all_children() - _others
+
+
+def _all_children() -> set[int]:
+    lists = (
+        [task / "children" for task in Path("/proc/self/task").iterdir()] if Path("/proc/self/task").exists() else []
+    )
     return {int(child) for each in lists for child in each.read_text().split()}

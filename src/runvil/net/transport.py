@@ -158,7 +158,9 @@ class HttpResponse:
         while True:
             event = await _event(self._line)
             if isinstance(event, h11.Data):
-                yield bytes(event.data)
+                data = bytes(event.data)
+                del event  # while the caller waits for its budget, one copy is enough
+                yield data
             elif isinstance(event, h11.EndOfMessage):
                 return
             else:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from runvil.ports import Broken
 
-HIGH_WATER = 256 * 1024
-"""Unread bytes at which the sender is held back: one TLS read of asyncio's."""
+HIGH_WATER = 64 * 1024
+"""Unread bytes at which the sender is held back. asyncio's TLS reads up to 256 KiB before it can be told."""
 
 
 class Wire(asyncio.Protocol):

@@ -114,8 +114,9 @@ class Workers:
             return bool(self._keepers)
 
     def _withdraw(self, job: _Job) -> None:
-        with self._changed, suppress(ValueError):
-            self._waiting.remove(job)
+        with self._changed:
+            if job in self._waiting:  # remove() alone would write the page into the text of a ValueError (CPython 3.11)
+                self._waiting.remove(job)
 
     # --- what the keepers call, in their threads ---
 
