@@ -57,7 +57,7 @@ def name_of(verdict: Allowed | Blocked) -> str | None:
     return verdict.range.text if isinstance(verdict, Blocked) else None
 
 
-@steady(1000)
+@steady(400)
 @given(addresses)
 def test_the_table_alone_agrees_with_its_second_reading(address: Address) -> None:
     verdict = judge(address, supplement=False)
@@ -65,7 +65,7 @@ def test_the_table_alone_agrees_with_its_second_reading(address: Address) -> Non
     assert name_of(verdict) == row_of(address)
 
 
-@steady(1000)
+@steady(400)
 @given(addresses)
 @example(ip_address("168.63.129.16"))
 @example(ip_address("168.63.129.17"))
@@ -99,7 +99,7 @@ def carried_by(address: Address) -> list[IPv4Address]:
     return [inner for inner in found if inner is not None]
 
 
-@steady(1000)
+@steady(400)
 @given(addresses, denied())
 def test_a_deployments_own_ranges_come_last_and_see_what_an_address_carries(
     address: Address, ranges: tuple[Range, ...]
@@ -109,7 +109,7 @@ def test_a_deployments_own_ranges_come_last_and_see_what_an_address_carries(
     assert name_of(judge(address, supplement=False, deny=ranges)) == expected
 
 
-@steady(600)
+@steady(400)
 @given(addresses)
 def test_the_text_of_an_address_reads_back_and_shows_a_mapped_one_dotted(address: Address) -> None:
     text = address_text(address)

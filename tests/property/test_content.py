@@ -28,7 +28,7 @@ labels = st.one_of(
 )
 
 
-@steady(800)
+@steady(500)
 @given(st.one_of(st.text(max_size=40), st.text(alphabet='aT/;="\\ charset\t,+-', max_size=30)))
 @example("text/html;" * 1000)
 @example('text/html;charset="' + "\\" * 4000)
@@ -40,7 +40,7 @@ def test_any_value_is_a_media_type_or_none(value: str) -> None:
         assert kind_of(media) in (*Kind, None)
 
 
-@steady(600)
+@steady(400)
 @given(TOKENS, TOKENS, PARAMETERS, st.one_of(st.none(), TOKENS), SEPARATORS)
 def test_a_written_media_type_reads_back(
     kind: str, subtype: str, others: list[tuple[str, str]], charset: str | None, separator: str
@@ -52,7 +52,7 @@ def test_a_written_media_type_reads_back(
     assert parse_media_type(written) == MediaType(kind.lower(), subtype.lower(), expected)
 
 
-@steady(600)
+@steady(400)
 @given(QUOTED)
 def test_a_quoted_charset_loses_its_quotes_and_its_escapes(value: str) -> None:
     assert parse_media_type(f'text/plain; charset="{value}"') == MediaType("text", "plain", value)
@@ -60,7 +60,7 @@ def test_a_quoted_charset_loses_its_quotes_and_its_escapes(value: str) -> None:
     assert parse_media_type(f'text/plain; charset="{escaped}"') == MediaType("text", "plain", value)
 
 
-@steady(800)
+@steady(500)
 @given(
     st.integers(100, 599),
     st.lists(
@@ -77,7 +77,7 @@ def test_any_head_is_a_plan_or_a_soft_sentence(status: int, headers: list[tuple[
     assert isinstance(told, Plan) or (told.soft and SOFT.fullmatch(str(told)))
 
 
-@steady(800)
+@steady(500)
 @given(st.binary(max_size=60), labels)
 def test_any_bytes_under_any_label_are_text_or_an_unknown_charset(body: bytes, label: str) -> None:
     declared = label.strip("\t\n\f\r ").lower()
@@ -113,7 +113,7 @@ def _encoded(text: str, name: str) -> bytes:
     return encoded
 
 
-@steady(600)
+@steady(400)
 @given(st.text(max_size=60))
 def test_utf8_text_comes_back_as_it_was_without_its_mark(text: str) -> None:
     body = text.encode()

@@ -19,7 +19,7 @@ lines = st.sampled_from(["", "\n", "\r\n", "\n\n", "url: https://evil.example/\n
 titles = st.builds(lambda *parts: "".join(parts), lines, texts, lines, texts)
 
 
-@steady(800)
+@steady(500)
 @given(urls.texts, titles, titles, st.sampled_from(Extraction), titles)
 def test_the_header_is_three_lines_whatever_the_page_says(
     address: str, text: str, title: str, extraction: Extraction, content_type: str
@@ -85,7 +85,7 @@ def expected_of(given_: object, ceiling: int) -> object:
     return FetchCall(given_["url"], ceiling if wanted is None else min(int(wanted), ceiling), raw is True)
 
 
-@steady(1000)
+@steady(400)
 @given(arguments, st.sampled_from([1, 10, 40_000]))
 def test_any_json_value_is_a_call_or_one_of_three_failures(value: object, ceiling: int) -> None:
     try:

@@ -26,7 +26,7 @@ locations = st.one_of(urls.texts.map(lambda text: text.encode("utf-8", "surrogat
 statuses = st.one_of(st.sampled_from(sorted(REDIRECT_STATUSES)), st.integers(100, 599))
 
 
-@steady(1200)
+@steady(700)
 @given(statuses, st.one_of(st.none(), locations), st.integers(0, 6), st.sampled_from(POLICIES))
 @example(302, f"https://{SECRET}:{SECRET}@b.example:8443/x?{SECRET}#{SECRET}".encode(), 0, POLICIES[0])
 @example(302, b"http://127.0.0.1/", 0, POLICIES[2])

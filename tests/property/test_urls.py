@@ -29,7 +29,7 @@ def parsed(text: str) -> Url | None:
         return None
 
 
-@steady(800)
+@steady(500)
 @given(urls.texts)
 @example("https://example.com/" + "a" * MAX_URL_BYTES)
 @example("\ud800")
@@ -45,7 +45,7 @@ def test_any_reference_is_a_url_or_invalid(text: str, base: str) -> None:
         assert isinstance(parse(text, parsed(base)), Url)
 
 
-@steady(800)
+@steady(500)
 @given(urls.texts)
 def test_a_serialised_url_reads_back_as_itself(text: str) -> None:
     url = parsed(text)
@@ -57,7 +57,7 @@ def test_a_serialised_url_reads_back_as_itself(text: str) -> None:
     assert parse(url.shown) == replace(again, query="")
 
 
-@steady(800)
+@steady(500)
 @given(st.one_of(urls.secure, urls.numeric_hosts.map(lambda host: f"https://{host}/")))
 @example("https://0x7f.1/")
 @example("https://1.2.3.4./")
@@ -97,7 +97,7 @@ def test_the_oracle_for_addresses_knows_the_short_forms() -> None:
     assert not _is_address("example.com")
 
 
-@steady(800)
+@steady(500)
 @given(urls.secure)
 def test_host_header_certificate_name_and_messages_show_the_same_host(text: str) -> None:
     url = parsed(text)
@@ -111,7 +111,7 @@ def test_host_header_certificate_name_and_messages_show_the_same_host(text: str)
     assert parse(f"https://{url.authority}/").host == url.host
 
 
-@steady(800)
+@steady(500)
 @given(urls.secure)
 def test_a_name_is_lower_case_ascii_without_a_character_that_ends_a_host(text: str) -> None:
     url = parsed(text)
@@ -123,7 +123,7 @@ def test_a_name_is_lower_case_ascii_without_a_character_that_ends_a_host(text: s
     assert not set(str(url.host)) & set(" \t\r\n/\\?#@:[]<>%")
 
 
-@steady(800)
+@steady(500)
 @given(urls.hosts, urls.paths)
 def test_what_is_shown_holds_no_credential_no_query_and_no_fragment(host: str, path: str) -> None:
     url = parsed(f"https://{SECRET}:{SECRET}@{host}{path}?{SECRET}#{SECRET}")
