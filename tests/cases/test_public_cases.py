@@ -15,11 +15,12 @@ from pathlib import Path
 import brotli
 import pytest
 
-from runvil import FetchConfig
+from runvil import FetchConfig, WebFetch
 from runvil.testing import NXDOMAIN, Reply
 from tests.contract.asking import ADDRESS, HOST, URL, Told, ask, hard, html, moved, ok, reply, site, soft, typed, unread
 from tests.contract.test_blocked_addresses import edges, neighbours
 from tests.support.loopback import Answer, Loopback
+from tests.support.rendering import InProcess
 from tests.support.sentences import SOFT
 
 CAP = 8_388_608
@@ -358,9 +359,10 @@ async def test_c49_surplus_bytes_never_become_the_next_answer() -> None:
     first = framed("Content-Length: 5", body=b"hello" + forged, then="keep")
     second = Answer(headers=[TEXT], body=b"second")
     server = Loopback({URL: [first, second]}, {HOST: [ADDRESS]})
-    async with server:
-        net = server.net(FetchConfig())
-        assert [await ask(net), await ask(net)] == [ok("hello"), ok("second")]
+    async with server, WebFetch(net=server.net(FetchConfig()), renderer=InProcess()) as fetch:
+        told = [(await fetch.call({"url": URL})).text for _ in range(2)]
+    assert told == [ok("hello").text, ok("second").text]
+    assert server.connections == 2
 
 
 def endless() -> Iterator[bytes]:

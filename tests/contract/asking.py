@@ -96,10 +96,15 @@ async def ask(net: Net, arguments: object = URL, config: FetchConfig | None = No
     """Call the tool over `net`; a text is short for a call with that url alone."""
     given = {"url": arguments} if isinstance(arguments, str) else arguments
     async with WebFetch(config, net=net, renderer=InProcess()) as fetch:
-        try:
-            output = await asyncio.wait_for(fetch.call(given), IN_TIME)  # type: ignore[arg-type]
-        except ToolError as error:
-            return Told("hard", str(error), str(error.kind))
+        return await call(fetch, given)
+
+
+async def call(fetch: WebFetch, arguments: object) -> Told:
+    """Call a tool that is open already."""
+    try:
+        output = await asyncio.wait_for(fetch.call(arguments), IN_TIME)  # type: ignore[arg-type]
+    except ToolError as error:
+        return Told("hard", str(error), str(error.kind))
     return Told("soft" if output.soft else "ok", output.text, None, output.untrusted)
 
 

@@ -7,10 +7,12 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 import pytest
 
-from runvil import FetchConfig
+from runvil import FetchConfig, WebFetch
 from runvil.core.addresses import TABLE, address_text
 from runvil.testing import Rebinding
-from tests.contract.asking import ADDRESS, HOST, URL, ask, claim, hard, moved, ok, reply, site
+from tests.contract.asking import ADDRESS, HOST, OTHER, URL, ask, call, claim, hard, moved, ok, reply, site
+from tests.support.loopback import Answer, Loopback
+from tests.support.rendering import InProcess
 
 NO_ADDRESS = hard("host example.com has no allowed address")
 
@@ -112,6 +114,24 @@ async def test_a_name_that_turns_inward_is_refused_the_second_time() -> None:
     assert await ask(net) == ok("hello")
     assert await ask(net) == NO_ADDRESS
     assert net.dialled == [ADDRESS]
+
+
+@claim("pack.addresses.rebinding")
+@claim("fetch.boundary.no-verdict-cached")
+@pytest.mark.parametrize(
+    ("second", "dialled", "kind"),
+    [(ADDRESS, [ADDRESS], "ok"), (OTHER, [ADDRESS, OTHER], "ok"), ("127.0.0.1", [ADDRESS], "hard")],
+)
+async def test_an_open_connection_is_used_again_only_for_an_address_the_name_still_has(
+    second: str, dialled: list[str], kind: str
+) -> None:
+    page = Answer(headers=[("Content-Type", b"text/plain")], body=b"hello")
+    server = Loopback({URL: page}, {HOST: Rebinding(([ADDRESS], [second]))})
+    async with server, WebFetch(net=server.net(FetchConfig()), renderer=InProcess()) as fetch:
+        assert await call(fetch, {"url": URL}) == ok("hello")
+        assert (await call(fetch, {"url": URL})).kind == kind
+    assert server.lookups == [HOST, HOST]
+    assert server.dialled == dialled
 
 
 @claim("pack.addresses.every-lookup")

@@ -83,6 +83,13 @@ async def test_a_damaged_response_in_pieces_is_a_page_or_a_sentence(
         verify(await told_of(*pieces), caplog)
 
 
+@pytest.mark.parametrize(("hints", "kind"), [(0, "ok"), (8, "ok"), (9, "soft"), (1000, "soft")])
+async def test_eight_informational_answers_are_heard_and_no_more(hints: int, kind: str) -> None:
+    told = await told_of(b"HTTP/1.1 103 Early Hints\r\n\r\n" * hints + SOUND["sized html"])
+    assert told[0] == kind
+    assert kind == "ok" or told[1] == NO_RESPONSE
+
+
 @steady(200)
 @given(st.one_of(st.binary(max_size=200), st.binary(max_size=80).map(lambda tail: b"HTTP/1.1 200 OK\r\n" + tail)))
 @example(b"")

@@ -47,7 +47,7 @@ def split(data: bytes, at: Sequence[int]) -> list[bytes]:
 
 @pytest.mark.parametrize("coding", PACKERS)
 def test_any_split_gives_the_same_bytes(coding: bytes) -> None:
-    @steady(250)
+    @steady(120)
     @given(bodies, st.lists(st.integers(0, 10**6), max_size=8))
     def same(body: bytes, at: list[int]) -> None:
         packed = PACKERS[coding](body)
@@ -94,7 +94,7 @@ def test_several_gzip_members_are_one_body_and_a_cut_inside_one_raises(
 
 @pytest.mark.parametrize("coding", [b"gzip", b"x-gzip", b"br"])
 def test_a_damaged_stream_gives_bytes_or_bad_coding(coding: bytes) -> None:
-    @steady(400)
+    @steady(200)
     @given(
         bodies,
         st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4),

@@ -91,7 +91,7 @@ def built(knobs: dict[str, Any]) -> FetchConfig | None:
 
 @pytest.mark.parametrize("knob", KNOBS)
 def test_any_value_of_a_knob_is_sound_or_a_config_error(knob: str) -> None:
-    @steady(120)
+    @steady(60)
     @given(FIELDS[knob])
     def sound(value: Any) -> None:
         verify_sound(built({knob: value}))

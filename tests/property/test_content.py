@@ -93,7 +93,7 @@ ENCODINGS = sorted({encoding.name for label in LABELS if (encoding := webencodin
 
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_the_text_does_not_depend_on_the_size_of_the_pieces(name: str) -> None:
-    @steady(60)
+    @steady(25)
     @given(
         st.one_of(st.binary(max_size=80), st.text(max_size=30).map(lambda text: _encoded(text, name))),
         st.integers(4, 40),
