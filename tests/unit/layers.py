@@ -75,6 +75,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "click": ("doors.cli",),
     "mcp": ("doors.mcp",),
     "langchain_core": ("doors.adapters",),
+    "prometheus_client": ("gateway",),
     "redis": ("gateway",),
     "starlette": ("gateway",),
     "uvicorn": ("gateway", "doors.mcp"),
