@@ -37,7 +37,10 @@ class Lease:
 
 
 class Budget:
-    """Bounds for one event loop. slots: fetches at once. total: bytes over all. reserve: one body's bytes at most."""
+    """Bounds for one event loop. slots: fetches at once. total: bytes over all. reserve: one fetch's bytes at most.
+
+    A total below the reserve lets one fetch at a time go on alone, up to the reserve.
+    """
 
     def __init__(self, slots: int, total: int, reserve: int) -> None:
         self._slots = asyncio.Semaphore(slots)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from runvil.budget import Budget, Lease
@@ -184,16 +185,17 @@ async def _body(response: Response, planned: Plan, lease: Lease) -> tuple[bytes,
     """
     undo = decoder(content_codings(response.head))
     body, encoded = bytearray(), 0
-    async for chunk in response.chunks():
-        encoded += len(chunk)
-        await lease.grow(undo.window(chunk))
-        for piece in undo.feed(chunk):
-            await lease.grow(len(piece))
-            body += piece
-            if len(body) > planned.limit:
+    async with aclosing(response.chunks()) as chunks:
+        async for chunk in chunks:
+            encoded += len(chunk)
+            await lease.grow(undo.window(chunk))
+            for piece in undo.feed(chunk):
+                await lease.grow(len(piece))
+                body += piece
+                if len(body) > planned.limit:
+                    return _cut(body, planned), True
+            if encoded > planned.limit + ENCODED_SLACK:
                 return _cut(body, planned), True
-        if encoded > planned.limit + ENCODED_SLACK:
-            return _cut(body, planned), True
     undo.finish()
     return bytes(body), False
 
@@ -205,7 +207,9 @@ def _cut(body: bytearray, planned: Plan) -> bytes:
 def _bare(error: BaseException) -> BaseException:
     """The error and its causes without their tracebacks, whose frames would keep a refused body alive with it."""
     cause: BaseException | None = error
-    while cause is not None:
+    seen: set[int] = set()  # an exception can be made its own cause
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
         cause.__traceback__ = None
         cause = cause.__cause__ or cause.__context__
     return error

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from runvil.core.addresses import Address
@@ -30,7 +30,7 @@ class Response(Protocol):
     @property
     def head(self) -> Head: ...
 
-    def chunks(self) -> AsyncIterator[bytes]:
+    def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body's bytes as sent, before any content coding. Raises Broken when it breaks off."""
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from runvil.core.addresses import Address
 from runvil.core.admission import Route
@@ -68,7 +68,7 @@ class FaultyResponse:
         self.head: Head = response.head
         outside.open += 1
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         async for chunk in self._response.chunks():
             await self._outside.call("chunk")
             yield chunk

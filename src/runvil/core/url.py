@@ -65,7 +65,8 @@ class Url:
 
     @property
     def shown(self) -> str:
-        return f"{self._origin}{self.path}"
+        opaque = self._bare and "@" in self.path  # whatever it means there, it is not ours to repeat
+        return self._origin if opaque else f"{self._origin}{self.path}"
 
     @property
     def full(self) -> str:
@@ -73,8 +74,12 @@ class Url:
 
     @property
     def _origin(self) -> str:
-        bare = self.host == "" and self.scheme not in _HOSTLESS  # mailto:, javascript:, data: have no authority
-        return f"{self.scheme}:" if bare else f"{self.scheme}://{self.authority}"
+        return f"{self.scheme}:" if self._bare else f"{self.scheme}://{self.authority}"
+
+    @property
+    def _bare(self) -> bool:
+        """Whether it has no authority, as mailto:, javascript: and data: have none."""
+        return self.host == "" and self.scheme not in _HOSTLESS
 
 
 def ipv6_hex(address: IPv6Address) -> str:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from ipaddress import IPv4Address, ip_address
 
 import aiohappyeyeballs
@@ -154,7 +154,7 @@ class HttpResponse:
         self._pool = pool
         self.head = head
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         while True:
             event = await _event(self._line)
             if isinstance(event, h11.Data):

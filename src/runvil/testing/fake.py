@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from ipaddress import ip_address
@@ -129,7 +129,7 @@ class FakeResponse:
         fields = ((name.lower().encode(), v if isinstance(v, bytes) else v.encode()) for name, v in reply.headers)
         self.head = Head(reply.status, tuple(fields))
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         body = self._reply.body
         for chunk in (body,) if isinstance(body, bytes) else body:
             self._net.bytes_read += len(chunk)
