@@ -22,6 +22,7 @@ COMMANDS = {
     "fetch": ("runvil.doors.cli.fetch", "Fetch web pages and print what a model would be given."),
     "search": ("runvil.doors.cli.search", "Search the web and print what a model would be given."),
     "gateway": ("runvil.doors.cli.gateway", "Serve web searches; the gateway holds the vendor's key."),
+    "search": ("runvil.doors.cli.search", "Search the web and print what a model would be given."),
 }
 """name -> (module whose `command` it is, one line for the overview)."""
 

@@ -5,21 +5,40 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import click
 
-from runvil.core.calls import FETCH
+from runvil.core.calls import FETCH, SEARCH
 from runvil.core.failures import ToolErrorKind
 from runvil.doors.cli.output import say
 from runvil.doors.cli.policy import opened, policy, policy_options
+from runvil.doors.cli.search import searching
 from runvil.doors.cli.statuses import FAILED, OK, REFUSED
-from runvil.tools import ToolError, WebFetch
+from runvil.tools import Tool, ToolError
 
-TOOLS = {FETCH.id: opened}
-"""Tool id -> what opens it under a policy."""
 
-IDS = {FETCH.wire_name: FETCH.id}
+@asynccontextmanager
+async def _fetching(options: dict[str, Any]) -> AsyncIterator[Tool]:
+    async with opened(policy(options)) as tool:
+        yield tool
+
+
+@asynccontextmanager
+async def _searching(_: dict[str, Any]) -> AsyncIterator[Tool]:
+    async with searching() as tool:
+        yield tool
+
+
+TOOLS: Mapping[str, Callable[[dict[str, Any]], AbstractAsyncContextManager[Tool]]] = {
+    FETCH.id: _fetching,
+    SEARCH.id: _searching,
+}
+"""Tool id -> what opens it: fetching under the policy of the options, searching at the environment's provider."""
+
+IDS = {FETCH.wire_name: FETCH.id, SEARCH.wire_name: SEARCH.id}
 
 
 @click.command("call", epilog="""Example: runvil call web/fetch '{"url": "https://example.com/"}'""")
@@ -28,11 +47,14 @@ IDS = {FETCH.wire_name: FETCH.id}
 @click.option("--json", "as_json", is_flag=True, help="The outcome as a JSON object: kind, error_kind, text.")
 @policy_options
 def command(tool: str, arguments: str, as_json: bool, **options: Any) -> int:
-    """Call TOOL (web/fetch, or its wire name web_fetch) with JSON arguments; "-" reads them from stdin."""
+    """Call TOOL (web/fetch, web/search, or a wire name such as web_fetch) with JSON arguments.
+
+    "-" reads the arguments from stdin. The policy options are for fetching.
+    """
     name = IDS.get(tool, tool)
     if name not in TOOLS:
         raise click.UsageError(f"no tool named {tool!r}; there is: {', '.join(TOOLS)}")
-    return asyncio.run(_call(TOOLS[name](policy(options)), _decoded(arguments), as_json))
+    return asyncio.run(_call(TOOLS[name](options), _decoded(arguments), as_json))
 
 
 def _decoded(text: str) -> Any:
@@ -42,8 +64,8 @@ def _decoded(text: str) -> Any:
         raise click.UsageError(f"the arguments are not JSON: {error}") from error
 
 
-async def _call(tool: WebFetch, arguments: Any, as_json: bool) -> int:
-    async with tool:
+async def _call(opening: AbstractAsyncContextManager[Tool], arguments: Any, as_json: bool) -> int:
+    async with opening as tool:
         try:
             output = await tool.call(arguments)
         except ToolError as error:

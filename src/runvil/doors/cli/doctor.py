@@ -21,21 +21,13 @@ from runvil.doors.cli.output import say
 from runvil.doors.cli.policy import opened, policy, policy_options
 from runvil.doors.cli.statuses import FAILED, OK
 from runvil.extract.sandbox import LOCKS
+from runvil.providers.environment import VARIABLES, chosen
+from runvil.providers.index import LocalIndex
+from runvil.providers.local import LocalProvider
+from runvil.providers.support import summary
 
 PROBE = "https://example.com/"
 """Fetched to see whether the internet can be reached: a page that exists to be an example (RFC 2606)."""
-
-PROVIDER_VARIABLES = (
-    "RUNVIL_GATEWAY_URL",
-    "RUNVIL_GATEWAY_API_KEY",
-    "BRAVE_SEARCH_API_KEY",
-    "TAVILY_API_KEY",
-    "EXA_API_KEY",
-    "KAGI_API_KEY",
-    "SERPER_API_KEY",
-    "SEARXNG_URL",
-)
-"""What names a search provider (contract 3). Shown as set or not, never their values."""
 
 WEAKER: Mapping[str, str] = {
     "system-calls": "a page that took over the parser could open files and sockets: no seccomp filter here",
@@ -131,8 +123,12 @@ def _limits(config: FetchConfig) -> str:
 
 
 def _search(env: Mapping[str, str]) -> str:
-    named = [name for name in PROVIDER_VARIABLES if env.get(name)]
-    return f"not part of this version{'; set and unused: ' + ', '.join(named) if named else ''}"
+    """Who would be asked, what is not native there, and the variables that are set: names, never values."""
+    way = chosen(None, env)
+    named = [name for name in VARIABLES if env.get(name)]
+    nobody = way.made is LocalProvider and not LocalIndex().exists()
+    who = "no provider: no variable is set and no page is remembered" if nobody else f"{way.name} ({summary(way.name)})"
+    return f"{who}{'; set: ' + ', '.join(named) if named else ''}"
 
 
 def _show(report: Report) -> None:

@@ -16,6 +16,8 @@ from runvil.core.failures import FetchFailure
 from runvil.doors.cli.output import Progress, say
 from runvil.doors.cli.policy import opened, policy, policy_options
 from runvil.doors.cli.report import Outcome
+from runvil.doors.cli.statuses import FAILED, OK
+from runvil.providers.index import IndexUnusable, LocalIndex
 from runvil.tools import WebFetch
 
 AT_ONCE = 16
@@ -27,11 +29,12 @@ MAX_URLS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the command line asks of every URL. form: text, json or ndjson."""
+    """What the command line asks of every URL. form: text, json or ndjson. index: where to remember pages, or None."""
 
     raw: bool
     max_chars: int | None
     form: str
+    index: LocalIndex | None = None
 
 
 @click.command(
@@ -45,15 +48,19 @@ class Wanted:
 )
 @click.option("--json", "form", flag_value="json", help="One JSON object a URL instead of text.")
 @click.option("--ndjson", "form", flag_value="ndjson", help="The same, each on one line.")
+@click.option("--remember", is_flag=True, help="Keep the pages on this machine, for runvil search --provider local.")
 @policy_options
-def command(urls: tuple[str, ...], raw: bool, max_chars: int | None, form: str | None, **options: Any) -> int:
+def command(
+    urls: tuple[str, ...], raw: bool, max_chars: int | None, form: str | None, remember: bool, **options: Any
+) -> int:
     """Fetch web pages and print what a model would be given: a three-line header, a blank line, and markdown.
 
     Several URLs are fetched at once and printed in order; "-" reads them from stdin, one a line. A failure that a model
     would read as a result goes to stdout, a refusal by the policy to stderr.
     """
     config = policy(options)
-    return asyncio.run(_fetch(_listed(urls), config, Wanted(raw, max_chars, form or "text")))
+    index = LocalIndex() if remember else None
+    return asyncio.run(_fetch(_listed(urls), config, Wanted(raw, max_chars, form or "text", index)))
 
 
 def _listed(urls: Sequence[str]) -> list[str]:
@@ -74,8 +81,20 @@ async def _fetch(urls: Sequence[str], config: FetchConfig, wanted: Wanted) -> in
         async for outcome in _in_order(fetch, urls, wanted, progress):
             progress.clear()
             _print(outcome, wanted.form, several=len(urls) > 1)
-            status = max(status, outcome.status)
+            status = max(status, outcome.status, await _remember(outcome, wanted.index))
     return status
+
+
+async def _remember(outcome: Outcome, index: LocalIndex | None) -> int:
+    """Keep the page, if that was asked for; a status."""
+    if index is None or isinstance(outcome.result, FetchFailure):
+        return OK
+    try:
+        await asyncio.to_thread(index.remember, outcome.result)
+    except IndexUnusable as error:
+        say(f"runvil: not remembered: {error}", sys.stderr)
+        return FAILED
+    return OK
 
 
 async def _in_order(fetch: WebFetch, urls: Sequence[str], wanted: Wanted, progress: Progress) -> AsyncIterator[Outcome]:
