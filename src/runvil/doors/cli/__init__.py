@@ -20,7 +20,6 @@ COMMANDS = {
     "demo": ("runvil.doors.cli.demo", "Watch the boundary work, without internet."),
     "doctor": ("runvil.doors.cli.doctor", "What is configured, what is reachable, what would be used."),
     "fetch": ("runvil.doors.cli.fetch", "Fetch web pages and print what a model would be given."),
-    "search": ("runvil.doors.cli.search", "Search the web and print what a model would be given."),
     "gateway": ("runvil.doors.cli.gateway", "Serve web searches; the gateway holds the vendor's key."),
     "search": ("runvil.doors.cli.search", "Search the web and print what a model would be given."),
 }
