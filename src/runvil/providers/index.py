@@ -175,7 +175,7 @@ def _filters(query: SearchQuery) -> tuple[str, dict[str, Any]]:
         hosts = domains(listed)
         names = [f"{word or 'IN'}_{place}" for place in range(len(hosts))]
         values |= dict(zip(names, hosts, strict=True))
-        any_of = " OR ".join(f"pages.host = :{n} OR pages.host LIKE '%.' || :{n}" for n in names)
+        any_of = " OR ".join(f"pages.host = :{n} OR substr(pages.host, -length(:{n}) - 1) = '.' || :{n}" for n in names)
         if listed:
             sql += f" AND {word} ({any_of or 'FALSE'})"
     return sql, values
