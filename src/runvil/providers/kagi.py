@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from runvil.core.results import SearchQuery, SearchResult, SearchResults
 from runvil.providers.client import Client, Options, Request
-from runvil.providers.codes import country_code, since, upper
+from runvil.providers.codes import country_code, since
 from runvil.providers.key import bearer
 from runvil.providers.rows import domains, finished, plain, row
 from runvil.providers.support import heard, worded
@@ -42,7 +42,7 @@ class KagiProvider:
 
 def _body(asked: SearchQuery) -> dict[str, Any]:
     filters = {
-        "region": worded("kagi", "country", asked.country, upper(country_code(asked.country))),
+        "region": worded("kagi", "country", asked.country, country_code(asked.country)),
         "after": str(since(asked.freshness)) if asked.freshness else None,
     }
     lens = {

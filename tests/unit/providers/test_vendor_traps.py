@@ -276,7 +276,7 @@ async def test_kagis_filters_are_lenses() -> None:
     query = SearchQuery("hi", count=3, country="uk", include_domains=("a.example",), exclude_domains=("b.example",))
     sent = await asked("kagi", query)
     assert sent.json == {
-        "query": "hi", "workflow": "search", "limit": 3, "filters": {"region": "GB"},
+        "query": "hi", "workflow": "search", "limit": 3, "filters": {"region": "gb"},
         "lens": {"sites_included": ["a.example"], "sites_excluded": ["b.example"]},
     }  # fmt: skip
 
