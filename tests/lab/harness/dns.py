@@ -152,7 +152,7 @@ def _records(name: str, kind: str, step: Addresses) -> list[RR]:
         return [RR(name, QTYPE.A, rdata=A(str(one)), ttl=TTL) for one in addresses if isinstance(one, IPv4Address)]
     if kind == "AAAA":
         six = [one for one in addresses if not isinstance(one, IPv4Address)]
-        return [RR(name, QTYPE.AAAA, rdata=AAAA(str(one)), ttl=TTL) for one in six]
+        return [RR(name, QTYPE.AAAA, rdata=AAAA(tuple(one.packed)), ttl=TTL) for one in six]
     return []
 
 
