@@ -11,7 +11,7 @@ import json
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
@@ -52,12 +52,13 @@ Make = Callable[[], Awaitable[Answer]]
 
 def key_of(configuration: str, query: SearchQuery) -> str:
     """The same for all queries that must have the same answer. configuration: all else that it depends on."""
-    members = asdict(query)
-    for name in ("include_domains", "exclude_domains"):
-        members[name] = sorted(set(members[name]))
-    for name in ("country", "search_lang"):
-        members[name] = (members[name] or "").lower()
-    text = json.dumps([FORMAT, configuration, members], sort_keys=True)
+    text = json.dumps(
+        (
+            *(FORMAT, configuration, query.query, query.count, query.freshness, query.safesearch),
+            *((query.country or "").lower(), (query.search_lang or "").lower()),
+            *(sorted(set(query.include_domains)), sorted(set(query.exclude_domains))),
+        )
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -142,8 +142,9 @@ class _Reader:
         return _Reader(self.table.get(name, {}), self.at(name), known)
 
     def read(self, name: str, default: str, parse: Callable[[str], T], what: str) -> T:
+        text = self.text(name, default)
         try:
-            return parse(self.text(name, default))
+            return parse(text)
         except ValueError as error:
             raise ConfigError(f"{self.at(name)} is not {what}") from error
 

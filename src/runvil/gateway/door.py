@@ -6,7 +6,7 @@ It is ASGI and nothing more, so that no answer escapes its headers, its log line
 from __future__ import annotations
 
 import logging
-import uuid
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -39,7 +39,7 @@ class Visit:
     """One request, as the log will tell it. said: what a route adds. code: "ok" or a refusal's."""
 
     route: str
-    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    id: str = field(default_factory=lambda: os.urandom(16).hex())
     client: Client | None = None
     status: int = 0
     code: str = "ok"

@@ -73,7 +73,7 @@ def digest(key: str) -> bytes:
 def mint(name: str) -> str:
     """A new key. Raises ValueError for what is no name."""
     if not is_name(name):
-        raise ValueError(name)
+        raise ValueError("not a name")
     return f"{PREFIX}{name}_{secrets.token_hex(SECRET_BYTES)}"
 
 

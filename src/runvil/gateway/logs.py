@@ -41,10 +41,13 @@ class JsonLines(logging.Formatter):
             line["logger"] = record.name
         if record.exc_info and record.exc_info[1] is not None:
             line |= _described(record.exc_info[1])
-        text = json.dumps(line, default=str, ensure_ascii=False)
+        text = _encode(line)
         for secret in self._hidden:
             text = text.replace(secret, STRUCK)
         return text
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def _described(error: BaseException) -> dict[str, Any]:
@@ -58,6 +61,9 @@ def start_logging(formatter: JsonLines, stream: TextIO | None = None) -> None:
     """All loggers of this process go to the stream, by default stderr, in one form."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(formatter)
+    # what no line of ours holds need not be found out (the logging manual's section on optimization)
+    logging._srcfile = None
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("runvil").setLevel(logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)

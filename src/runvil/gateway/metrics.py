@@ -5,6 +5,8 @@ Names follow the house of Prometheus: base units, `_total` for what only grows.
 
 from __future__ import annotations
 
+from functools import cache
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -51,19 +53,24 @@ class Metrics:
             ("outcome",),
             registry=self._registry,
         )
+        # finding a counter by its labels costs more than counting; the labels are few
+        self._request = cache(lambda route, status, code: self._requests.labels(route, str(status), code))
+        self._time = cache(self._seconds.labels)
+        self._client = cache(self._clients.labels)
+        self._source = cache(self._cache.labels)
 
     def begun(self) -> None:
         self._open.inc()
 
     def ended(self, route: str, status: int, code: str, client: str, seconds: float) -> None:
         self._open.dec()
-        self._requests.labels(route, str(status), code).inc()
-        self._seconds.labels(route).observe(seconds)
+        self._request(route, status, code).inc()
+        self._time(route).observe(seconds)
         if client:
-            self._clients.labels(client, code).inc()
+            self._client(client, code).inc()
 
     def cached(self, source: str) -> None:
-        self._cache.labels(source).inc()
+        self._source(source).inc()
 
     def vendor(self, name: str, outcome: str, seconds: float) -> None:
         self._vendors.labels(name, outcome).inc()

@@ -35,7 +35,7 @@ def read_rate(text: str) -> Rate:
     found = _RATE.fullmatch(text.strip())
     rate = Rate(int(found[1]), int(found[2] or 1) * UNITS[found[3]]) if found else Rate(0, 0)
     if not (1 <= rate.amount <= MAX_AMOUNT and 1 <= rate.seconds <= MAX_SECONDS):
-        raise ValueError
+        raise ValueError("not a rate")
     return rate
 
 
@@ -44,7 +44,7 @@ def read_time(text: str) -> int:
     found = _TIME.fullmatch(text.strip())
     seconds = int(found[1]) * TIMES[found[2]] if found else -1
     if not 0 <= seconds <= MAX_SECONDS:
-        raise ValueError
+        raise ValueError("not a time")
     return seconds
 
 
@@ -52,5 +52,5 @@ def read_bind(text: str) -> tuple[str, int]:
     """Host and port; an IPv6 host in brackets, which fall away. Port 0 takes a free one."""
     found = _BIND.fullmatch(text.strip())
     if not found or int(found[2]) > MAX_PORT:
-        raise ValueError
+        raise ValueError("not an address")
     return found[1].strip("[]"), int(found[2])

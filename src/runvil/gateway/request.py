@@ -74,12 +74,15 @@ def read_request(body: bytes, defaults: Defaults) -> SearchQuery:
     given = {name: FIELDS[name].parse(name, value) for name, value in fields.items() if value is not None}
     if "query" not in given:
         raise malformed("web_search: missing query")
-    asked = SearchQuery(**{name: value for name, value in given.items() if value != ""})
-    return replace(
-        asked,
-        count=max(1, min(defaults.default_count if asked.count is None else asked.count, defaults.max_count)),
-        freshness=asked.freshness or defaults.default_freshness or None,
-        safesearch=asked.safesearch or defaults.default_safesearch or None,
+    return SearchQuery(
+        query=given["query"],
+        count=max(1, min(given.get("count", defaults.default_count), defaults.max_count)),
+        freshness=given.get("freshness") or defaults.default_freshness or None,
+        country=given.get("country") or None,
+        search_lang=given.get("search_lang") or None,
+        safesearch=given.get("safesearch") or defaults.default_safesearch or None,
+        include_domains=given.get("include_domains", ()),
+        exclude_domains=given.get("exclude_domains", ()),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from runvil.core.failures import InvalidUrl
 from runvil.core.results import SearchQuery, SearchResult, SearchResults, results_json
@@ -71,16 +71,17 @@ def _cleaned(rows: Iterable[SearchResult], rules: RowRules) -> Iterator[tuple[st
         url = strip_tracking_params(row.url) if rules.strip_tracking else row.url
         host = host_of(url)
         if host is not None:
-            yield host, replace(_clean(row), url=url, site_name=site_of(host))
+            yield host, _clean(row, url, site_of(host))
 
 
-def _clean(row: SearchResult) -> SearchResult:
+def _clean(row: SearchResult, url: str, site: str) -> SearchResult:
     snippets = (sanitize_text(text, MAX_SNIPPET) for text in row.extra_snippets[:MAX_SNIPPETS])
     return SearchResult(
         title=sanitize_text(row.title, MAX_TITLE),
-        url=row.url,
+        url=url,
         description=sanitize_text(row.description, MAX_DESCRIPTION),
         age=sanitize_text(row.age, MAX_AGE) if row.age else None,
+        site_name=site,
         extra_snippets=tuple(text for text in snippets if text),
     )
 
@@ -139,8 +140,9 @@ def _diverse(pairs: Iterable[tuple[str, SearchResult]], max_per_host: int, count
     """In order, at most `max_per_host` rows of a host and `count` of all."""
     taken: Counter[str] = Counter()
     for host, row in pairs:
-        if taken.total() >= count:
-            return
-        if taken[site_of(host)] < max_per_host:
-            taken[site_of(host)] += 1
+        site = site_of(host)
+        if taken[site] < max_per_host:
+            taken[site] += 1
             yield row
+            if taken.total() == count:
+                return
