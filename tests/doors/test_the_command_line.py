@@ -74,7 +74,8 @@ def test_a_page_and_a_failure_fill_the_members_they_have() -> None:
     failure = Outcome("https://a.example/", StatusFailed("https://b.example/", 404))
     assert (failure.kind, failure.status) == ("soft", 1)
     assert (failure.as_json()["status"], failure.as_json()["final_url"]) == (404, "https://b.example/")
-    assert Outcome("https://a.example/", Unfinished()).kind == "hard"
+    unfinished = Outcome("https://a.example/", Unfinished())
+    assert (unfinished.kind, unfinished.status) == ("hard", 1)
 
 
 def test_ndjson_is_one_object_a_line(capfd: pytest.CaptureFixture[str]) -> None:

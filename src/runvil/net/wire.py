@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from typing import cast
 
 from runvil.ports import Broken
 
@@ -64,8 +65,7 @@ class Wire(asyncio.Protocol):
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # other loops' are alike without being one
 
     def data_received(self, data: bytes) -> None:
         self._unread.append(data)

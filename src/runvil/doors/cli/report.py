@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from runvil.core.failures import FetchFailure
+from runvil.core.failures import FetchFailure, Unfinished
 from runvil.core.page import Page
 from runvil.doors.cli.statuses import FAILED, OK, REFUSED
 
@@ -25,6 +25,8 @@ class Outcome:
 
     @property
     def status(self) -> int:
+        if isinstance(self.result, Unfinished):
+            return FAILED  # nobody refused it
         return {"ok": OK, "soft": FAILED, "hard": REFUSED}[self.kind]
 
     def as_json(self) -> dict[str, Any]:
