@@ -61,7 +61,7 @@ _A_SWITCH = _narrower("on or off: moderate is strict")
 SUPPORT: Mapping[str, Mapping[str, Support]] = {
     "gateway": _row(N, N, N, N, N, N, N, N),
     "brave": _row(
-        _narrower("the first 50 words"), N, N, _narrower("its 38 countries"), _narrower("its 51 languages"), N,
+        _narrower("the first 50 words"), N, N, _narrower("its 37 countries"), _narrower("its 51 languages"), N,
         _emulated("a Goggle, and the rows"), _emulated("a Goggle, and the rows"),
     ),
     "searxng": _row(
