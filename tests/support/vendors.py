@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,15 +74,18 @@ Script = Told | object
 class FakeVendor:
     """Answers requests in turn; the last answer stays. script: answers, or functions that answer a request."""
 
-    def __init__(self, *script: Script | Callable[[Asked], Script], port: int = 0) -> None:
+    def __init__(
+        self, *script: Script | Callable[[Asked], Script], port: int = 0, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._script = list(script) or [Told()]
         self.port = port
+        self._tls = tls
         self.asked: list[Asked] = []
         self.connections = 0
         self._writers: set[asyncio.StreamWriter] = set()
 
     async def __aenter__(self) -> FakeVendor:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -93,7 +97,7 @@ class FakeVendor:
 
     @property
     def root(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1

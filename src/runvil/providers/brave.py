@@ -47,7 +47,7 @@ class BraveProvider:
 
     def __init__(self, key: str, *, base_url: str = ROOT, **options: Unpack[Options]) -> None:
         client = Client(base_url, Credential("X-Subscription-Token", key), **options)
-        self._vendor = Vendor(self.name, client, lambda told: at(told, "error", "detail"), _refused_key)
+        self._vendor = Vendor(self.name, client, _said, _refused_key)
 
     async def search(self, query: SearchQuery) -> SearchResults:
         """Raises SearchError."""
@@ -106,6 +106,10 @@ def _row(told: Mapping[str, Any]) -> SearchResult | None:
     return row(
         told.get("url"), told.get("title"), told.get("description"), age=told.get("age"), site=site, snippets=snippets
     )
+
+
+def _said(told: Mapping[str, Any]) -> object:
+    return at(told, "error", "detail") or at(told, "error", "code")
 
 
 def _refused_key(told: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from runvil.core.codings import BadCoding
 from runvil.providers.key import Credential
 from runvil.providers.reply import LIMITS, Limits, Reply, body_of, retry_after
-from runvil.providers.root import root_of
+from runvil.providers.root import check_proxy, root_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -75,9 +75,11 @@ class Client:
     """
 
     def __init__(self, root: str, credential: Credential | None = None, **options: Unpack[Options]) -> None:
+        if proxy := options.get("proxy"):
+            check_proxy(proxy)
         self._options = options
         self._credential = credential
-        self._root = root_of(root, keyed=credential is not None, proxied=bool(options.get("proxy"))).full.rstrip("/")
+        self._root = root_of(root, keyed=credential is not None, proxied=bool(proxy)).full.rstrip("/")
         self._transport: httpx2.AsyncHTTPTransport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 

@@ -34,7 +34,7 @@ class ExaProvider:
     async def search(self, query: SearchQuery) -> SearchResults:
         """Raises SearchError."""
         data = await self._vendor.ask(Request("POST", "/search", body=_body(heard(self.name, query))))
-        return finished(query, map(_row, rows_at(self._vendor, data, "results")))
+        return finished(query, map(_row, rows_at(self._vendor, data, "results", always=True)))
 
     async def aclose(self) -> None:
         await self._vendor.client.aclose()

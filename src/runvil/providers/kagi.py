@@ -13,9 +13,9 @@ from runvil.core.results import SearchQuery, SearchResult, SearchResults
 from runvil.providers.client import Client, Options, Request
 from runvil.providers.codes import country_code, since
 from runvil.providers.key import bearer
-from runvil.providers.rows import domains, finished, plain, row
+from runvil.providers.rows import domains, finished, row
 from runvil.providers.support import heard, worded
-from runvil.providers.vendor import Vendor, VendorFailed, at, rows_at
+from runvil.providers.vendor import Vendor, at, rows_at
 
 ROOT = "https://kagi.com/api/v1"
 
@@ -32,8 +32,6 @@ class KagiProvider:
     async def search(self, query: SearchQuery) -> SearchResults:
         """Raises SearchError."""
         data = await self._vendor.ask(Request("POST", "/search", body=_body(heard(self.name, query))))
-        if words := at(data, "error", 0, "message"):  # its envelope may carry errors whatever the status
-            raise VendorFailed(f"kagi failed: {plain(words)}", 200)
         return finished(query, map(_row, rows_at(self._vendor, data, "data", "search")))
 
     async def aclose(self) -> None:

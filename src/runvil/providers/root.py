@@ -27,6 +27,16 @@ def root_of(text: str, *, keyed: bool, proxied: bool = False) -> Url:
     return url
 
 
+def check_proxy(text: str) -> None:
+    """Raises ConfigError, without the address, when it is no proxy's."""
+    try:
+        usable = parse(text).scheme in ("http", "https")
+    except InvalidUrl:
+        usable = False
+    if not usable:
+        raise ConfigError("the proxy's address is not an http or https URL")
+
+
 def _is_loopback(url: Url) -> bool:
     if isinstance(url.host, IPv4Address | IPv6Address):
         return url.host.is_loopback

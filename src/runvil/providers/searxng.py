@@ -50,7 +50,7 @@ class SearxngProvider:
         """The rows of a page. lenient: a further page may fail, the first one's rows are there already."""
         try:
             data = await self._vendor.ask(Request("GET", "/search", params=members | {"pageno": str(page)}))
-            rows = rows_at(self._vendor, data, "results")
+            rows = rows_at(self._vendor, data, "results", always=True)
         except SearchError as error:
             if not lenient:
                 raise

@@ -35,7 +35,7 @@ class TavilyProvider:
         """Raises SearchError."""
         body = _body(heard(self.name, query))
         data = await self._vendor.ask(Request("POST", "/search", body=body, headers=self._headers))
-        return finished(query, map(_row, rows_at(self._vendor, data, "results")))
+        return finished(query, map(_row, rows_at(self._vendor, data, "results", always=True)))
 
     async def aclose(self) -> None:
         await self._vendor.client.aclose()

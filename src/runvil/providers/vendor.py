@@ -87,6 +87,9 @@ class Vendor:
             raise VendorFailed(f"{self.name} sent a web page instead of results", reply.status)
         if not isinstance(found, dict):
             raise self.malformed()
+        words = _quoted(self._said(found))
+        if words or found.get("error"):  # an error object, whatever the status
+            raise VendorFailed(f"{self.name} failed: {words or 'it does not say why'}", reply.status)
         return found
 
     def _failed(self, reply: Reply, found: object) -> VendorFailed:
@@ -127,15 +130,18 @@ def at(data: object, *path: str | int) -> Any:
     return data
 
 
-def rows_at(vendor: Vendor, data: Mapping[str, Any], *path: str) -> list[Mapping[str, Any]]:
-    """The list of rows at a path; nothing where it is absent. Raises SearchError for what is no list of objects."""
-    for depth in range(len(path)):
-        if at(data, *path[: depth + 1]) is None:
-            parent = at(data, *path[:depth]) if depth else data
-            if isinstance(parent, dict):
-                return []
+def rows_at(vendor: Vendor, data: Mapping[str, Any], *path: str, always: bool = False) -> list[Mapping[str, Any]]:
+    """The list of rows at a path. always: the vendor sends one even when it found nothing.
+
+    Raises SearchError for what is no list of objects.
+    """
+    found: Any = data
+    for step in path:
+        if not isinstance(found, dict):
             raise vendor.malformed()
-    found = at(data, *path)
+        found = found.get(step)
+        if found is None and not always:
+            return []
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
         raise vendor.malformed()
     return found

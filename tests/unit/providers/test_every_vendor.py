@@ -286,11 +286,20 @@ async def test_half_a_character_in_a_row_does_not_reach_the_model(name: str) -> 
     assert row.title == "T"
 
 
+@every_vendor
+@pytest.mark.parametrize(
+    "error", ["Slow down", {"detail": "Slow down", "message": "Slow down"}, [{"message": "Slow down"}]]
+)
+async def test_an_error_object_is_a_failure_whatever_its_status(name: str, error: object) -> None:
+    failure = await failed(name, Told({"error": error, "message": "Slow down"}))
+    assert failure.message in (f"{name} failed: Slow down", f"{name} failed: it does not say why")
+
+
 WRONG_SHAPES: dict[str, list[object]] = {
     "brave": [{"web": []}, {"web": {"results": {}}}, {"web": {"results": [1]}}],
-    "searxng": [{"results": {}}, {"results": ["x"]}],
-    "tavily": [{"results": 1}, {"results": [None]}],
-    "exa": [{"results": "x"}, {"results": [[]]}],
+    "searxng": [{}, {"results": {}}, {"results": ["x"]}],
+    "tavily": [{}, {"results": 1}, {"results": [None]}],
+    "exa": [{"results": None}, {"results": "x"}, {"results": [[]]}],
     "kagi": [{"data": "x"}, {"data": {"search": {}}}, {"data": {"search": [0]}}],
     "serper": [{"organic": {}}, {"organic": [True]}],
 }

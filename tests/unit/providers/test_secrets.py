@@ -13,8 +13,9 @@ from runvil.providers import from_environment
 from runvil.providers.environment import WAYS
 from runvil.providers.key import Credential
 from runvil.providers.root import root_of
+from tests.support.loopback import certificate_for
 from tests.support.vendors import DROP, HANG, MARKER, FakeVendor, Told
-from tests.unit.providers.asking import KINDS, QUERY, ROWS, SHORT
+from tests.unit.providers.asking import KINDS, QUERY, ROWS, SHORT, VENDORS
 
 ECHO = MARKER.encode()
 
@@ -101,3 +102,28 @@ async def test_a_proxy_that_is_set_is_used() -> None:
         await provider.search(QUERY)
         await provider.aclose()
     assert proxy.asked[0].target.startswith("http://searx.example/search?")
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "not an address", f"ftp://{MARKER}@127.0.0.1"])
+def test_a_proxy_that_cannot_be_used_is_told_when_the_provider_is_made(proxy: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        KINDS["searxng"].provider("https://searx.example", proxy=proxy)
+    assert str(caught.value) == "the proxy's address is not an http or https URL"
+
+
+@pytest.mark.parametrize("name", VENDORS)
+async def test_a_key_is_sent_only_to_whom_a_certificate_names(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    right, wrong = certificate_for("127.0.0.1"), certificate_for("somebody-else.example")
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
+    for certificate, trust, reached in (
+        (right, right.client, True), (right, None, False), (right, wrong.client, False), (wrong, wrong.client, False),
+    ):  # fmt: skip
+        async with FakeVendor(Told(KINDS[name].answer(ROWS)), tls=certificate.server) as vendor:
+            provider = KINDS[name].provider(vendor.root, trust=trust)
+            if reached:
+                assert len((await provider.search(QUERY)).results) == 2
+            else:
+                with pytest.raises(SearchError, match="could not be reached"):
+                    await provider.search(QUERY)
+            await provider.aclose()
+        assert bool(vendor.asked) == reached
