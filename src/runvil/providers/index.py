@@ -40,13 +40,13 @@ STEPS = 10_000
 
 VERSION = 1
 
-_SCHEMA = f"""
-CREATE TABLE pages (
+_SCHEMA = (
+    """CREATE TABLE pages (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, host TEXT NOT NULL, title TEXT NOT NULL,
-    language TEXT, fetched REAL NOT NULL, size INTEGER NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5(title, body, tokenize='porter unicode61 remove_diacritics 2');
-PRAGMA user_version = {VERSION};
-"""
+    language TEXT, fetched REAL NOT NULL, size INTEGER NOT NULL)""",
+    "CREATE VIRTUAL TABLE words USING fts5(title, body, tokenize='porter unicode61 remove_diacritics 2')",
+    f"PRAGMA user_version = {VERSION}",
+)
 
 _FIND = """
 SELECT pages.url, pages.title, snippet(words, 1, '', '', '…', 40), pages.fetched
@@ -62,6 +62,9 @@ _SURPLUS = """
 SELECT id FROM (SELECT id, row_number() OVER newest AS place, sum(size) OVER newest AS total
 FROM pages WINDOW newest AS (ORDER BY fetched DESC, id DESC)) WHERE place > ? OR total > ?
 """
+
+
+NOTHING = "no pages are remembered on this machine"
 
 
 class IndexUnusable(Exception):
@@ -92,7 +95,9 @@ class LocalIndex:
     def find(self, query: SearchQuery) -> list[SearchResult]:
         """The best pages, at most as many as asked for (20). Raises IndexUnusable."""
         sql, values = _filters(query)
+        until = time.monotonic() + QUERY_SECONDS
         with self._opened(create=False) as connection:
+            connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
             for match in match_of(query.query):
                 found = connection.execute(_FIND + sql + _BEST, values | {"match": match}).fetchall()
                 if found:
@@ -105,10 +110,12 @@ class LocalIndex:
             if create:
                 self._create()
             elif not self.exists():
-                raise IndexUnusable("no pages are remembered on this machine")
+                raise IndexUnusable(NOTHING)
             address = f"{self.path.as_uri()}?mode=rw"
             with closing(sqlite3.connect(address, uri=True, timeout=LOCK_SECONDS)) as connection, connection:
-                _prepare(connection)
+                if create:
+                    _make(connection)
+                _check(connection)
                 yield connection
         except (sqlite3.Error, OSError) as error:
             raise IndexUnusable(f"the local index cannot be used: {error}") from error
@@ -129,14 +136,24 @@ def data_directory(env: Mapping[str, str] = os.environ, platform: str = sys.plat
     return (Path(data) if os.path.isabs(data) else Path.home() / ".local" / "share") / "runvil"
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
-    until = time.monotonic() + QUERY_SECONDS
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+def _make(connection: sqlite3.Connection) -> None:
+    """The tables, if this is the first write: one of several at once makes them, under the write lock."""
+    connection.execute("BEGIN IMMEDIATE")
+    if _version(connection) == 0:
+        for statement in _SCHEMA:
+            connection.execute(statement)
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    version = _version(connection)
     if version == 0:
-        connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")
-    elif version != VERSION:
+        raise IndexUnusable(NOTHING)
+    if version != VERSION:
         raise IndexUnusable("the local index was made by another version of runvil")
-    connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _add(connection: sqlite3.Connection, page: Page, language: str | None) -> None:

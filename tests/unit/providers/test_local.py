@@ -210,6 +210,23 @@ async def test_no_index_is_a_failure_that_says_so_and_makes_no_file(remembered: 
     assert not remembered.path.parent.exists()
 
 
+def test_an_index_whose_first_page_is_still_being_written_is_empty(remembered: LocalIndex) -> None:
+    remembered.path.parent.mkdir()
+    remembered.path.touch()
+    with pytest.raises(IndexUnusable, match="no pages are remembered"):
+        remembered.find(SearchQuery("hi"))
+    remembered.remember(page("https://a.example/", "word"))
+    assert found(remembered, "word") == ["https://a.example/"]
+
+
+def test_a_search_that_takes_too_long_is_stopped(remembered: LocalIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    remembered.remember_all([page(f"https://a.example/{n}", "word " * 50) for n in range(50)])
+    monkeypatch.setattr(index, "QUERY_SECONDS", -1.0)
+    monkeypatch.setattr(index, "STEPS", 1)
+    with pytest.raises(IndexUnusable, match="interrupted"):
+        remembered.find(SearchQuery("word"))
+
+
 async def test_a_damaged_index_is_a_failure(remembered: LocalIndex) -> None:
     remembered.remember(page("https://a.example/", "word"))
     remembered.path.write_bytes(b"not a database at all" * 100)
@@ -236,8 +253,12 @@ def test_a_failure_in_the_middle_leaves_nothing_half_done(remembered: LocalIndex
     assert found(remembered, "word") == ["https://a.example/"]
 
 
-def test_writers_wait_for_each_other(remembered: LocalIndex) -> None:
+@pytest.mark.parametrize("attempt", range(5))
+def test_writers_wait_for_each_other_from_the_first_on(remembered: LocalIndex, attempt: int) -> None:
+    start = threading.Barrier(4, timeout=60)
+
     def write(place: int) -> None:
+        start.wait()
         for n in range(5):
             remembered.remember(page(f"https://a.example/{place}/{n}", "word"))
 
