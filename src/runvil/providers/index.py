@@ -10,7 +10,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from runvil.core.page import Page
 from runvil.core.results import SearchQuery, SearchResult
 from runvil.core.url import parse
 from runvil.providers.codes import DAYS, language_tag
-from runvil.providers.rows import MAX_TITLE, domains, host_of, row
+from runvil.providers.rows import MAX_TITLE, domains, row
 from runvil.providers.terms import joined, match_of, spaced
 
 MAX_PAGES = 50_000
@@ -159,11 +159,11 @@ def _version(connection: sqlite3.Connection) -> int:
 def _add(connection: sqlite3.Connection, page: Page, language: str | None) -> None:
     url = parse(page.url)
     text, title = page.text[:MAX_TEXT], page.title[:MAX_TITLE]
-    connection.execute("DELETE FROM words WHERE rowid = (SELECT id FROM pages WHERE url = ?)", (url.shown,))
-    connection.execute("DELETE FROM pages WHERE url = ?", (url.shown,))
+    known = connection.execute("SELECT id FROM pages WHERE url = ?", (url.shown,)).fetchall()
+    _forget(connection, known)
     made = connection.execute(
         "INSERT INTO pages (url, host, title, language, fetched, size) VALUES (?, ?, ?, ?, ?, ?)",
-        (url.shown, host_of(url.shown), title, language, time.time(), len(text)),
+        (url.shown, url.host_text.removesuffix("."), title, language, time.time(), len(text)),
     )
     connection.execute(
         "INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)", (made.lastrowid, spaced(title), spaced(text))
@@ -174,9 +174,12 @@ def _make_room(connection: sqlite3.Connection) -> None:
     count, total = connection.execute("SELECT count(*), total(size) FROM pages").fetchone()
     if count <= MAX_PAGES and total <= MAX_TOTAL:
         return
-    surplus = connection.execute(_SURPLUS, (MAX_PAGES, MAX_TOTAL)).fetchall()
-    connection.executemany("DELETE FROM words WHERE rowid = ?", surplus)
-    connection.executemany("DELETE FROM pages WHERE id = ?", surplus)
+    _forget(connection, connection.execute(_SURPLUS, (MAX_PAGES, MAX_TOTAL)).fetchall())
+
+
+def _forget(connection: sqlite3.Connection, ids: Sequence[tuple[int]]) -> None:
+    connection.executemany("DELETE FROM words WHERE rowid = ?", ids)
+    connection.executemany("DELETE FROM pages WHERE id = ?", ids)
 
 
 def _filters(query: SearchQuery) -> tuple[str, dict[str, Any]]:
