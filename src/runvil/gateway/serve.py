@@ -17,6 +17,7 @@ from runvil.gateway.app import Gateway, application
 from runvil.gateway.config import MAX_FILE, Config, VendorConfig, read_config
 from runvil.gateway.logs import JsonLines, start_logging
 from runvil.gateway.vendors import DEADLINE, Vendor, make_vendor
+from runvil.gateway.wire import BoundedProtocol
 
 log = logging.getLogger("runvil.gateway")
 
@@ -70,6 +71,7 @@ def settings(config: Config, gateway: Gateway, watch: Watch) -> uvicorn.Config:
         application(gateway, watch.run),
         host=config.host,
         port=config.port,
+        http=BoundedProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
