@@ -165,6 +165,7 @@ async def test_a_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.Monke
         (Told(status=400), 400, "upstream_client_error"),
         (Told(status=401), 401, "upstream_client_error"),
         (Told(status=422), 422, "upstream_client_error"),
+        (Told(status=429, headers=[("Retry-After", "9" * 400)]), 429, "upstream_client_error"),
         (Told(status=500), 502, "upstream_error"),
         (Told(status=503), 502, "upstream_error"),
         (Told(status=302, headers=[("Location", "http://192.0.2.1/")]), 502, "upstream_protocol"),
@@ -193,10 +194,11 @@ async def test_a_vendor_that_hangs_is_given_up_at_the_deadline(monkeypatch: pyte
 
 
 async def test_a_vendors_time_to_come_back_is_passed_on() -> None:
-    limited = Scripted(VendorFailed("slow down", 429, 7.2))
-    async with opened(text(), scripts(brave=limited)) as gateway:
-        answer = await gateway.search()
-    assert (answer.status_code, answer.headers["retry-after"]) == (429, "8")
+    for seconds, told in ((7.2, "8"), (0.0, "1"), (float("inf"), str(366 * 86_400))):
+        limited = Scripted(VendorFailed("slow down", 429, seconds))
+        async with opened(text(), scripts(brave=limited)) as gateway:
+            answer = await gateway.search()
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, told)
 
 
 @pytest.mark.parametrize("error", [ValueError("secret words"), KeyError("q"), RecursionError()])

@@ -43,7 +43,8 @@ def test_every_bound_the_document_names_is_the_bound() -> None:
     from runvil.gateway import app, attempts, cache, request, rows, search, serve, store, vendors, wire
 
     assert (request.MAX_BODY, serve.MAX_HEAD, rows.MAX_ANSWER) == (64 * 1024, 16 * 1024, 256 * 1024)
-    assert (app.BODY_TIME, wire.HEAD_TIME, wire.MAX_CONNECTIONS, search.MAX_AT_ONCE) == (10, 5, 1000, 256)
+    assert (app.BODY_TIME, wire.HEAD_TIME, wire.TAKE_TIME) == (10, 5, 10)
+    assert (wire.MAX_CONNECTIONS, search.MAX_AT_ONCE) == (1000, 256)
     assert (vendors.DEADLINE, serve.GRACE, serve.LOOK, store.ANSWER) == (25, 30, 1, 2)
     assert (attempts.TRIES, attempts.WINDOW, cache.EMPTY_TTL) == (10, 60, 60)
     assert (cache.MAX_ENTRIES, cache.MAX_BYTES) == (2048, 32 * 1024 * 1024)

@@ -190,27 +190,6 @@ async def test_a_key_is_revoked_without_a_restart_and_a_broken_file_changes_noth
             assert (await http.post(SEARCH, json={"query": "d"})).status_code == 200
 
 
-async def test_a_head_that_does_not_come_to_its_end_is_given_up(tmp_path: Path) -> None:
-    """On a new connection, and after a request that was answered; without a byte, and with some."""
-    path = tmp_path / "gateway.toml"
-    path.write_text(text())
-    health = b"GET /health HTTP/1.1\r\nHost: g\r\n"
-    async with process(path) as gateway, asyncio.timeout(IN_TIME):
-        opened = [await asyncio.open_connection("127.0.0.1", gateway.port) for _ in range(4)]
-        for (reader, writer), sent in zip(opened, (b"", health, health + b"\r\n", health + b"\r\n"), strict=True):
-            writer.write(sent)
-            if sent.endswith(b"\r\n\r\n"):
-                await reader.readuntil(b'"serving"}')
-        opened[2][1].write(health)
-        *given_up, kept = opened
-        assert [await reader.read() for reader, _ in given_up] == [b"", b"", b""]
-        kept[1].write(health + b"\r\n")
-        assert b'"serving"}' in await kept[0].readuntil(b'"serving"}')
-        for _, writer in opened:
-            writer.close()
-            await writer.wait_closed()
-
-
 async def test_the_packages_own_client_searches_through_it(tmp_path: Path) -> None:
     path = tmp_path / "gateway.toml"
     key, table = client_table("agents", quota="2/day")

@@ -3,6 +3,9 @@
 Both are checked and taken in one step, so that a search refused for its rate costs nothing of the quota. In memory the
 clock is monotonic; in Redis it is the server's, read inside the script: instances whose clocks differ, or whose
 requests wait for a connection, cannot widen a window. A store that cannot be asked lets nothing through.
+
+The `limits` library stamps a request before it waits for a connection: of 400 calls at once across a window's edge it
+let 169 pass where 100 may, by the server's clock. Hence a script of our own.
 """
 
 from __future__ import annotations

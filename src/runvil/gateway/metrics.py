@@ -58,6 +58,8 @@ class Metrics:
         self._time = cache(self._seconds.labels)
         self._client = cache(self._clients.labels)
         self._source = cache(self._cache.labels)
+        self._attempt = cache(self._vendors.labels)
+        self._attempt_time = cache(self._vendor_seconds.labels)
 
     def begun(self) -> None:
         self._open.inc()
@@ -73,8 +75,8 @@ class Metrics:
         self._source(source).inc()
 
     def vendor(self, name: str, outcome: str, seconds: float) -> None:
-        self._vendors.labels(name, outcome).inc()
-        self._vendor_seconds.labels(name).observe(seconds)
+        self._attempt(name, outcome).inc()
+        self._attempt_time(name).observe(seconds)
 
     def reloaded(self, outcome: str) -> None:
         self._reloads.labels(outcome).inc()

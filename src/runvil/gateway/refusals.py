@@ -64,6 +64,10 @@ def malformed(what: str) -> Refusal:
     return Refusal("malformed_request", f"malformed request: {what}")
 
 
+MAX_WAIT = 366 * 86_400
+"""Seconds that a client is told to wait at most: a vendor may name any number, infinity included."""
+
+
 def wait(seconds: float) -> dict[str, str]:
     """The header that says when to come back: whole seconds, rounded up."""
-    return {"Retry-After": str(max(1, -int(-seconds // 1)))}
+    return {"Retry-After": str(max(1, -int(-min(seconds, MAX_WAIT) // 1)))}

@@ -60,10 +60,11 @@ def serve(path: Path, make: Make = make_vendor) -> None:
     start_logging(formatter)
     gateway = Gateway(config, make)
     watch = Watch(path, formatter)
-    # uvicorn raises the signal again when it has ended; by then it has done its work
+    server = Server(settings(config, gateway, watch))
+    # until uvicorn listens for signals itself, and when it raises one again after it has ended
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
-    Server(settings(config, gateway, watch)).run()
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+    server.run()
 
 
 def settings(config: Config, gateway: Gateway, watch: Watch) -> uvicorn.Config:
