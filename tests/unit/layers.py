@@ -17,8 +17,8 @@ House = Mapping[str, str]
 FACE = "runvil"
 
 ROOMS: tuple[str, ...] = (
-    "core", "extract", "ports", "budget", "fetch", "search", "tools", "sync", "assemble", "net", "providers", "runtime",
-    "gateway", "doors", "doors.cli", "doors.mcp", "doors.adapters", "batch", "testing", "__main__",
+    "core", "extract", "ports", "budget", "fetch", "search", "tools", "sync", "assemble", "trust", "net", "providers",
+    "runtime", "gateway", "doors", "doors.cli", "doors.mcp", "doors.adapters", "batch", "testing", "__main__",
 )  # fmt: skip
 """Every module belongs to the longest of these that its name begins with; `runvil/__init__` is the face."""
 
@@ -32,16 +32,17 @@ EDGES: Mapping[str, tuple[str, ...]] = {
     "doors.mcp": (*_DOORS, "doors.mcp"),
     "doors.adapters": (*_DOORS, "doors.adapters"),
     "batch": ("tools", "assemble", "core", "batch"),
-    "runtime": ("tools", "assemble", "core", "runtime"),
+    "runtime": ("tools", "assemble", "trust", "core", "runtime"),
     "gateway": ("providers", "ports", "core", "gateway"),
     "sync": ("tools", "core"),
     "tools": ("assemble", "fetch", "search", "ports", "core"),
-    "assemble": ("net", "providers", "ports", "core"),
+    "assemble": ("net", "providers", "trust", "ports", "core"),
     "fetch": ("budget", "ports", "core"),
     "search": ("ports", "core"),
     "budget": (),
-    "net": ("ports", "core", "net"),
-    "providers": ("ports", "core", "providers"),
+    "trust": ("core",),  # who is believed is one question, whether a fetch or a search asks it
+    "net": ("trust", "ports", "core", "net"),
+    "providers": ("trust", "ports", "core", "providers"),
     "testing": ("ports", "core", "testing"),
     # beyond the plan's list: core.page defines the room's answer, core.frames what its worker says to the parent
     "extract": ("core.url", "core.content", "core.failures", "core.page", "core.frames", "extract"),
@@ -68,16 +69,24 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "webencodings": ("core",),
     "turbohtml": ("extract",),
     "aiohappyeyeballs": ("net",),
-    "certifi": ("net",),
+    "certifi": ("trust",),
     "h11": ("net", "providers"),
     "httpx2": ("providers",),
     "pycares": ("net",),
     "click": ("doors.cli",),
     "mcp": ("doors.mcp",),
+    "mcp_types": ("doors.mcp",),
+    "anyio": ("doors.mcp",),
+    "agents": ("doors.adapters",),
+    "haystack": ("doors.adapters",),
     "langchain_core": ("doors.adapters",),
+    "llama_index": ("doors.adapters",),
+    "llm": ("doors.adapters",),
+    "pydantic_ai": ("doors.adapters",),
+    "smolagents": ("doors.adapters",),
     "prometheus_client": ("gateway",),
     "redis": ("gateway",),
-    "starlette": ("gateway",),
+    "starlette": ("gateway", "doors.mcp"),
     "uvicorn": ("gateway", "doors.mcp"),
     "opentelemetry": ("gateway",),
     "lupa": ("runtime",),
@@ -89,7 +98,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
 
 RESERVED: Mapping[str, tuple[str, ...]] = {
     "socket": ("net", "testing"),
-    "ssl": ("net", "assemble", "testing"),
+    "ssl": ("net", "assemble", "testing", "trust"),
     "subprocess": ("net", "batch"),
     "multiprocessing": (),
     "pickle": (),
@@ -99,8 +108,9 @@ RESERVED: Mapping[str, tuple[str, ...]] = {
 }
 """Standard modules that only these rooms may import."""
 
-SANCTIONED = frozenset({FACE, "runvil.providers", "runvil.doors.cli"})
-"""Modules that may load our own ones late: public names on first use, and a command when it is asked for."""
+SANCTIONED = frozenset({FACE, "runvil.providers", "runvil.doors.cli", "runvil.doors.mcp"})
+"""Modules that may load our own ones late: public names on first use, a command when it is asked for, and the MCP door
+when it is served, so that `runvil mcp --help` needs no SDK."""
 
 
 @dataclass(frozen=True, slots=True)

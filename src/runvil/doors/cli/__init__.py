@@ -21,6 +21,7 @@ COMMANDS = {
     "doctor": ("runvil.doors.cli.doctor", "What is configured, what is reachable, what would be used."),
     "fetch": ("runvil.doors.cli.fetch", "Fetch web pages and print what a model would be given."),
     "gateway": ("runvil.doors.cli.gateway", "Serve web searches; the gateway holds the vendor's key."),
+    "mcp": ("runvil.doors.cli.mcp", "Serve both tools to MCP clients, over stdio or HTTP."),
     "search": ("runvil.doors.cli.search", "Search the web and print what a model would be given."),
 }
 """name -> (module whose `command` it is, one line for the overview)."""

@@ -1,0 +1,118 @@
+"""The official SDK's low-level server over our tools: schemas and messages are ours to the letter.
+
+A soft failure is an ordinary result, a hard one a result with `isError` and exactly the tool's message. Only a tool
+that does not exist is a protocol error. A call that is cancelled is cancelled down to its socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from runvil import SearchProvider
+from runvil.doors.mcp.offers import INSTRUCTIONS, Answer, Offer, offer_of
+from runvil.tools import WebFetch, WebSearch
+
+Context = Any  # the SDK's ServerRequestContext, whose type parameters say nothing here
+
+TICK = 2.0
+"""Seconds between two reports of progress: well under the minute that clients wait for a sign of life."""
+
+WAITING = "waiting for the web"
+
+
+def make_server(
+    tools: Sequence[WebFetch | WebSearch], version: str, *, provider: SearchProvider | None = None
+) -> Server[Any]:
+    """A server that offers `tools`, and closes them, and the provider, when it ends."""
+    desk = _Desk([offer_of(tool) for tool in tools])
+
+    @asynccontextmanager
+    async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        try:
+            yield {}
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _close(tools, provider)
+
+    return Server(
+        "runvil",
+        version=version,
+        title="runvil",
+        instructions=INSTRUCTIONS,
+        lifespan=lifespan,
+        get_tool_input_schema=desk.schema,
+        on_list_tools=desk.list,
+        on_call_tool=desk.call,
+    )
+
+
+async def _close(tools: Sequence[WebFetch | WebSearch], provider: SearchProvider | None) -> None:
+    for closing in (*tools, provider):
+        aclose = getattr(closing, "aclose", None)
+        if aclose is not None:
+            await aclose()
+
+
+class _Desk:
+    """Where requests arrive."""
+
+    def __init__(self, offers: Sequence[Offer]) -> None:
+        self._offers = {offer.tool.wire_name: offer for offer in offers}
+        self._declared = types.ListToolsResult(tools=[_declared(offer) for offer in offers])
+
+    def schema(self, name: str) -> Mapping[str, Any] | None:
+        offer = self._offers.get(name)
+        return None if offer is None else offer.tool.parameters
+
+    async def list(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return self._declared
+
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        offer = self._offers.get(params.name)
+        if offer is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
+        answer = await _with_progress(context, offer, params.arguments or {})
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=answer.text)],
+            structured_content=answer.structure,
+            is_error=answer.failed,
+        )
+
+
+def _declared(offer: Offer) -> types.Tool:
+    return types.Tool(
+        name=offer.tool.wire_name,
+        title=offer.title,
+        description=offer.tool.description,
+        input_schema=offer.tool.parameters,
+        output_schema=offer.schema,
+        annotations=types.ToolAnnotations(
+            title=offer.title, read_only_hint=True, destructive_hint=False, open_world_hint=True
+        ),
+    )
+
+
+async def _with_progress(context: Context, offer: Offer, arguments: Mapping[str, Any]) -> Answer:
+    """Call, and tell a client that asked for it how many seconds have gone by, of how many at most."""
+    await context.session.report_progress(0, offer.seconds, WAITING)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_tick, context, offer.seconds)
+        answer = await offer.answer(arguments)
+        group.cancel_scope.cancel()
+    return answer
+
+
+async def _tick(context: Context, total: float | None) -> None:
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    while True:
+        await anyio.sleep(TICK)
+        await context.session.report_progress(round(clock() - began, 1), total, WAITING)

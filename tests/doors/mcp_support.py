@@ -1,0 +1,72 @@
+"""The server as a process of its own, and the SDK's own client before it, over either transport and in either era."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+IN_TIME = 30.0
+"""Seconds; a guard against a hang."""
+
+DOORS = ("stdio auto", "stdio legacy", "http auto", "http legacy")
+"""A transport, and a client's mode: the current protocol, or the handshake of 2025."""
+
+KEPT = ("SSL_CERT_FILE", "XDG_DATA_HOME", "RUNVIL_GATEWAY_URL", "RUNVIL_GATEWAY_API_KEY", "PYTHONPATH")
+"""What the SDK's client would not hand on by itself."""
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {name: os.environ[name] for name in KEPT if name in os.environ} | more
+
+
+@asynccontextmanager
+async def client_at(door: str, *options: str, **env: str) -> AsyncIterator[Any]:
+    """A connected client; the server's process ends with it."""
+    transport, mode = door.split()
+    if transport == "stdio":
+        started = StdioServerParameters(
+            command=sys.executable, args=["-m", "runvil", "mcp", *options], env=environment(**env)
+        )
+        async with Client(stdio_client(started), mode=mode) as client:
+            yield client
+    else:
+        async with serving(*options, **env) as (url, _), Client(url, mode=mode) as client:
+            yield client
+
+
+@asynccontextmanager
+async def serving(*options: str, **env: str) -> AsyncIterator[tuple[str, int]]:
+    """`runvil mcp --http`: its address and its process id. Nothing but the address may be said on stderr."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "runvil", "mcp", "--http", "127.0.0.1:0", *options,
+        stderr=asyncio.subprocess.PIPE, env={**os.environ, **env},
+    )  # fmt: skip
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(IN_TIME):
+            line = (await process.stderr.readline()).decode()
+        found = re.fullmatch(r"runvil: serving (http://\S+/mcp)\n", line)
+        assert found, line
+        yield found[1], process.pid
+    finally:
+        process.terminate()
+        async with asyncio.timeout(IN_TIME):
+            said = (await process.stderr.read()).decode()
+            await process.wait()
+    assert said == ""
+
+
+def text_of(result: Any) -> str:
+    """The one text of a result."""
+    (block,) = result.content
+    assert block.type == "text"
+    text: str = block.text
+    return text
