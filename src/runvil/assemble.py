@@ -10,7 +10,7 @@ from runvil.core.config import FetchConfig
 from runvil.net.findings import Findings, findings
 from runvil.net.resolver import DnsResolver, SystemResolver
 from runvil.net.transport import Dial, SocketNet, dial
-from runvil.net.trust import Trust, context
+from runvil.trust import Trust, context
 from runvil.net.workers import Workers
 from runvil.ports import Net, Renderer, Resolver
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 _BOOT = """
@@ -44,7 +45,9 @@ def children() -> set[int]:
 
 
 def _all_children() -> set[int]:
-    lists = (
-        [task / "children" for task in Path("/proc/self/task").iterdir()] if Path("/proc/self/task").exists() else []
-    )
-    return {int(child) for each in lists for child in each.read_text().split()}
+    threads = Path("/proc/self/task")
+    found: set[int] = set()
+    for task in threads.iterdir() if threads.exists() else ():
+        with suppress(FileNotFoundError, ProcessLookupError):  # the thread ended meanwhile
+            found.update(int(child) for child in (task / "children").read_text().split())
+    return found

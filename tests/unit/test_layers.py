@@ -137,7 +137,7 @@ SOUND: House = {
     "runvil.tools": "from runvil import assemble\nfrom runvil.core.url import parse",
     "runvil.assemble": "from runvil.net import wire\nimport ssl",
     "runvil.net": "",
-    "runvil.net.wire": "from . import pool\nimport socket, h11\ndef f():\n import certifi",
+    "runvil.net.wire": "from . import pool\nimport socket, h11\ndef f():\n import pycares",
     "runvil.net.pool": "import asyncio",
     "runvil.core": "",
     "runvil.core.url": "import ada_url\nfrom collections.abc import Iterable",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pycares
 
 from runvil.core.config import ConfigError, FetchConfig
-from runvil.net.trust import Trust, context
+from runvil.trust import Trust, context
 
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 

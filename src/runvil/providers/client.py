@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from runvil.core.codings import BadCoding
+from runvil.core.config import ConfigError
+from runvil.core.failures import SearchError, ToolErrorKind
 from runvil.providers.key import Credential
 from runvil.providers.reply import LIMITS, Limits, Reply, body_of, retry_after
 from runvil.providers.root import check_proxy, root_of
+from runvil.trust import Trust, context
 
 if TYPE_CHECKING:
     import httpx2
+
+log = logging.getLogger("runvil.providers")
 
 DEADLINE = 30.0
 """Seconds for a whole search, retries and body included (spec 2.7); no prompt and no argument changes it."""
@@ -149,7 +156,7 @@ class Client:
 
         loop = asyncio.get_running_loop()
         if self._transport is None or self._loop is not loop:
-            trust = self._options.get("trust") or _system_trust()
+            trust = self._options.get("trust") or _trust()
             self._transport = httpx2.AsyncHTTPTransport(verify=trust, trust_env=False, proxy=self._options.get("proxy"))
             self._loop = loop
         return self._transport
@@ -162,11 +169,16 @@ class Client:
 
 
 @cache
-def _system_trust() -> Any:
-    """The operating system's roots, read once: a context costs 25 ms. No variable is looked at."""
-    import httpx2  # noqa: PLC0415
+def _trust() -> Any:
+    """The roots that a fetch believes too (contract 3), read once: a context costs 25 ms.
 
-    return httpx2.create_ssl_context(trust_env=False)
+    Raises SearchError where they cannot be used; `runvil doctor` says why.
+    """
+    try:
+        return context(Trust.from_environment(os.environ))
+    except ConfigError as error:
+        log.error("no search can be sent: %s", "; ".join((str(error), *getattr(error, "__notes__", ()))))
+        raise SearchError(ToolErrorKind.TRANSPORT, "request failed") from error
 
 
 def _encodable(text: str) -> str:

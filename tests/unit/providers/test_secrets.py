@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runvil import ConfigError, SearchError
-from runvil.providers import from_environment
+from runvil.providers import BraveProvider, client, from_environment
 from runvil.providers.environment import WAYS
 from runvil.providers.key import Credential
 from runvil.providers.root import root_of
@@ -127,3 +128,16 @@ async def test_a_key_is_sent_only_to_whom_a_certificate_names(name: str, monkeyp
                     await provider.search(QUERY)
             await provider.aclose()
         assert bool(vendor.asked) == reached
+
+
+async def test_roots_that_cannot_be_used_fail_the_search_and_say_why_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    empty = tmp_path / "empty.pem"
+    empty.write_text("")
+    monkeypatch.setenv("SSL_CERT_FILE", str(empty))
+    client._trust.cache_clear()
+    provider = BraveProvider("a-key")
+    with pytest.raises(SearchError, match=r"^request failed$"):
+        await provider.search(QUERY)
+    assert "SSL_CERT_FILE holds no usable certificates" in caplog.text
