@@ -30,6 +30,7 @@ from bench.report import bar, heading, installed, table
 ROUNDS = 5
 REQUESTS = 4000
 CONCURRENCY = 16
+WARM = 200
 READY = 30.0
 STARLETTE_BAR, FASTAPI_BAR = 0.7, 1.0
 
@@ -54,7 +55,7 @@ class Sample:
 def main(quick: bool) -> None:
     heading(
         "the gateway and the same route in bare Starlette and in FastAPI",
-        f"{CONCURRENCY} keep-alive connections, {len(rows())} rows an answer; medians of the rounds",
+        f"keep-alive connections, {len(rows())} rows from the vendor, 10 to the client; medians of the rounds",
         packages=("starlette", "uvicorn", "fastapi", "h11", "httptools", "uvloop"),
     )
     rounds, requests = (1, 200) if quick else (ROUNDS, REQUESTS)
@@ -62,8 +63,10 @@ def main(quick: bool) -> None:
     with _vendor() as root:
         instant = _rounds([name for name in names if name != CACHED], "", rounds, requests)
         remote = _rounds([VENDOR, *names], root, rounds, max(200, requests // 4))
-    _show("instant vendor", instant)
-    _show("vendor on loopback", remote)
+        alone = _rounds([VENDOR, *names], root, rounds, max(200, requests // 4), connections=1)
+    _show(f"instant vendor, {CONCURRENCY} at once", instant)
+    _show(f"vendor on loopback, {CONCURRENCY} at once", remote)
+    _show("vendor on loopback, one at a time", alone)
     _bars(instant)
 
 
@@ -76,35 +79,37 @@ def _present() -> list[str]:
     return names
 
 
-def _rounds(names: Sequence[str], root: str, rounds: int, requests: int) -> dict[str, list[Sample]]:
+def _rounds(
+    names: Sequence[str], root: str, rounds: int, requests: int, connections: int = CONCURRENCY
+) -> dict[str, list[Sample]]:
     taken: dict[str, list[Sample]] = {name: [] for name in names}
     for _ in range(rounds):
         for name in names:
-            taken[name].append(_turn(name, root, requests))
+            taken[name].append(_turn(name, root, requests, connections))
     return taken
 
 
-def _turn(name: str, root: str, requests: int) -> Sample:
+def _turn(name: str, root: str, requests: int, connections: int) -> Sample:
     if name == VENDOR:
-        return _loaded(int(root.rpartition(":")[2]), None, requests, distinct=True)
+        return _loaded(int(root.rpartition(":")[2]), None, requests, connections, distinct=True)
     with _server(name, root) as (port, pid):
         distinct = name != CACHED
-        _loaded(port, pid, 200, distinct=distinct)
-        return _loaded(port, pid, requests, distinct=distinct)
+        _loaded(port, pid, WARM, connections, distinct=distinct)
+        return _loaded(port, pid, requests, connections, distinct=distinct)
 
 
-def _loaded(port: int, pid: int | None, requests: int, *, distinct: bool) -> Sample:
+def _loaded(port: int, pid: int | None, requests: int, connections: int, *, distinct: bool) -> Sample:
     before, started = _cpu(pid), perf_counter()
-    taken = sorted(asyncio.run(_load(port, requests, distinct=distinct)))
+    taken = sorted(asyncio.run(_load(port, requests, connections, distinct=distinct)))
     seconds, cpu = perf_counter() - started, _cpu(pid) - before
     return Sample(
         requests / seconds, requests / cpu if cpu else 0.0, taken[len(taken) // 2], taken[len(taken) * 99 // 100]
     )
 
 
-async def _load(port: int, requests: int, *, distinct: bool) -> list[float]:
-    each = requests // CONCURRENCY
-    told = await asyncio.gather(*(_client(port, each, at * each if distinct else None) for at in range(CONCURRENCY)))
+async def _load(port: int, requests: int, connections: int, *, distinct: bool) -> list[float]:
+    each = requests // connections
+    told = await asyncio.gather(*(_client(port, each, at * each if distinct else None) for at in range(connections)))
     return [seconds for one in told for seconds in one]
 
 

@@ -355,7 +355,10 @@ async def test_the_vendors_key_is_in_no_answer_no_line_no_metric_and_no_repr(scr
             await gateway.http.get("/metrics", headers=BEARER),
             await gateway.http.get("/openapi.json", headers=BEARER),
         ]
-        shown = [repr(gateway.gateway.state), repr(vars(gateway.gateway)), log.getvalue()]
+        state = gateway.gateway.state
+        assert state.search is not None
+        inner = state.search._vendors.vendors
+        shown = [repr(state), repr(vars(gateway.gateway)), repr(inner), repr(state.config.search), log.getvalue()]
         assert vendor.asked[0].headers["x-subscription-token"] == VENDOR_KEY
     shown += [f"{answer.headers!r} {answer.text}" for answer in answers]
     assert [text for text in shown if VENDOR_KEY in text] == []
