@@ -155,10 +155,10 @@ class Process:
 
 
 @contextlib.asynccontextmanager
-async def process(path: Path, **environment: str) -> AsyncIterator[Process]:
-    """Start it on a configuration's file and wait until it serves; end it whatever happens."""
+async def process(path: Path, module: str = "runvil", **environment: str) -> AsyncIterator[Process]:
+    """Start it on a configuration's file and wait until it serves; end it whatever happens. module: what is run."""
     started = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "runvil", "gateway", "--config", str(path)),
+        *(sys.executable, "-m", module, "gateway", "--config", str(path)),
         env={**os.environ, "VENDOR_KEY": VENDOR_KEY, **environment},
         stderr=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,

@@ -187,7 +187,7 @@ async def test_a_vendors_failure_becomes_one_of_our_own_sentences(script: object
 
 async def test_a_vendor_that_hangs_is_given_up_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     make = scripts(brave=Scripted(hold=asyncio.Event()))
-    monkeypatch.setattr(vending.Vendors.__init__, "__defaults__", (0.02,))
+    monkeypatch.setattr(vending, "DEADLINE", 0.02)
     async with opened(text(), make) as gateway:
         answer = await gateway.search()
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_transport")
@@ -230,7 +230,7 @@ async def test_when_all_fail_the_first_ones_failure_is_told() -> None:
 
 
 async def test_a_vendor_that_hangs_leaves_the_next_its_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vending.Vendors.__init__, "__defaults__", (0.2,))
+    monkeypatch.setattr(vending, "DEADLINE", 0.2)
     first, second = Scripted(hold=asyncio.Event()), Scripted(found("https://e.com/"))
     async with opened(text(tool=FAILOVER), scripts(brave=first, tavily=second)) as gateway:
         assert (await gateway.search()).status_code == 200

@@ -152,6 +152,23 @@ async def test_it_finishes_what_is_under_way_before_it_ends(tmp_path: Path) -> N
     assert gateway.events[-1]["event"] == "ended"
 
 
+async def test_a_search_whose_vendor_hangs_fails_clearly_also_while_it_ends(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.toml"
+    vendor = HeldVendor()
+    async with vendor:
+        path.write_text(text(vendor.root))
+        async with process(path, "tests.gateway.hasty") as gateway, client_of(gateway) as http:
+            outage = await http.post(SEARCH, json={"query": "outage"})
+            asking = [asyncio.ensure_future(http.post(SEARCH, json={"query": f"q{at}"})) for at in range(CLIENTS)]
+            async with asyncio.timeout(IN_TIME):
+                for _ in range(1 + CLIENTS):
+                    await vendor.came.get()
+            gateway.tell(signal.SIGTERM)
+            answers = [outage, *await asyncio.gather(*asking)]
+            assert await gateway.ended() == 0
+    assert {(one.status_code, one.json()["error"]["code"]) for one in answers} == {(502, "upstream_transport")}
+
+
 async def test_under_load_it_ends_with_whole_answers_alone(tmp_path: Path) -> None:
     path = tmp_path / "gateway.toml"
     async with FakeVendor(echoing) as vendor:

@@ -89,15 +89,14 @@ def make_vendor(config: VendorConfig) -> Vendor:
 class Vendors:
     """Asks the vendors in order until one answers."""
 
-    def __init__(self, vendors: Sequence[Vendor], observe: Observe, deadline: float = DEADLINE) -> None:
+    def __init__(self, vendors: Sequence[Vendor], observe: Observe) -> None:
         self.vendors = tuple(vendors)
         self._observe = observe
-        self._deadline = deadline
 
     async def search(self, query: SearchQuery) -> tuple[str, SearchResults]:
         """Who answered, and what. Raises Refusal: the first vendor's failure, which is the one that was configured."""
         able = self._able(query)
-        until = asyncio.get_running_loop().time() + self._deadline
+        until = asyncio.get_running_loop().time() + DEADLINE
         failures: list[Refusal] = []
         for place, vendor in enumerate(able):
             part = (until - asyncio.get_running_loop().time()) / (len(able) - place)
