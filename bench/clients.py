@@ -14,7 +14,7 @@ from ssl import SSLContext
 from typing import Any
 
 from runvil import WebFetch
-from runvil.net.trust import Trust, context
+from runvil.trust import Trust, context
 
 TIMEOUT = 20.0  # the default policy's, for all
 OK = 200

@@ -45,6 +45,11 @@ def test_a_benchmark_prints_its_table(name: str, expected: Sequence[str]) -> Non
 
 
 @pytest.mark.slow
+def test_the_table_of_indexes_holds_ours() -> None:
+    assert "runvil" in first_column("local_index")
+
+
+@pytest.mark.slow
 def test_the_table_of_dependencies_names_each_of_them() -> None:
     assert {"ada-url", "h11", "pycares", "turbohtml", "cffi"} <= set(first_column("dependencies"))
 
