@@ -15,6 +15,7 @@ from runvil.testing.fake import (
     Reply,
     UnexpectedRequest,
 )
+from runvil.testing.model import ScriptedModel, asks
 from runvil.testing.provider import FakeProvider
 from runvil.testing.site import Answer, LoopbackSite, Request
 
@@ -31,5 +32,7 @@ __all__ = [
     "Rebinding",
     "Reply",
     "Request",
+    "ScriptedModel",
     "UnexpectedRequest",
+    "asks",
 ]
