@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,6 +19,8 @@ IN_TIME = 30.0
 DOORS = ("stdio auto", "stdio legacy", "http auto", "http legacy")
 """A transport, and a client's mode: the current protocol, or the handshake of 2025."""
 
+RUNVIL = ("-m", "runvil")
+
 KEPT = ("SSL_CERT_FILE", "XDG_DATA_HOME", "RUNVIL_GATEWAY_URL", "RUNVIL_GATEWAY_API_KEY", "PYTHONPATH")
 """What the SDK's client would not hand on by itself."""
 
@@ -28,25 +30,25 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def client_at(door: str, *options: str, **env: str) -> AsyncIterator[Any]:
-    """A connected client; the server's process ends with it."""
+async def client_at(door: str, *options: str, program: Sequence[str] = RUNVIL, **env: str) -> AsyncIterator[Any]:
+    """A connected client; the server's process ends with it. program: what Python runs."""
     transport, mode = door.split()
     if transport == "stdio":
         started = StdioServerParameters(
-            command=sys.executable, args=["-m", "runvil", "mcp", *options], env=environment(**env)
+            command=sys.executable, args=[*program, "mcp", *options], env=environment(**env)
         )
         async with Client(stdio_client(started), mode=mode) as client:
             yield client
     else:
-        async with serving(*options, **env) as (url, _), Client(url, mode=mode) as client:
+        async with serving(*options, program=program, **env) as (url, _), Client(url, mode=mode) as client:
             yield client
 
 
 @asynccontextmanager
-async def serving(*options: str, **env: str) -> AsyncIterator[tuple[str, int]]:
+async def serving(*options: str, program: Sequence[str] = RUNVIL, **env: str) -> AsyncIterator[tuple[str, int]]:
     """`runvil mcp --http`: its address and its process id. Nothing but the address may be said on stderr."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "runvil", "mcp", "--http", "127.0.0.1:0", *options,
+        sys.executable, *program, "mcp", "--http", "127.0.0.1:0", *options,
         stderr=asyncio.subprocess.PIPE, env={**os.environ, **env},
     )  # fmt: skip
     assert process.stderr is not None

@@ -27,13 +27,14 @@ from runvil.core.calls import FETCH, SEARCH, fetch_schema, search_schema
 from runvil.testing import Behaviour, FakeNet, FakeProvider, Reply
 
 pytest.importorskip("mcp", reason="the extra runvil[mcp] is not installed")
-jsonschema = pytest.importorskip("jsonschema")  # which the SDK brings; it has no types
 
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from runvil.doors.mcp import make_server
 from tests.doors.mcp_support import IN_TIME, text_of
+
+jsonschema = pytest.importorskip("jsonschema")  # which the SDK brings; it has no types
 
 PUBLIC = ["93.184.216.34"]
 URL = "https://example.com/"
