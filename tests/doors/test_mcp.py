@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -216,6 +217,28 @@ async def until(holds: Any) -> None:
     """Bounded by the client's timeout."""
     while not holds():  # noqa: ASYNC110  a FakeNet tells nobody; sleep(0) is a turn of the loop
         await asyncio.sleep(0)
+
+
+async def test_an_envelope_holds_every_text_and_nothing_is_beside_it(mode: str) -> None:
+    tools: list[WebFetch | WebSearch] = [WebFetch(net=network()), WebSearch(FakeProvider([ROW]))]
+    async with asyncio.timeout(IN_TIME), Client(make_server(tools, __version__, envelope=True), mode=mode) as client:
+        assert [tool.output_schema for tool in (await client.list_tools()).tools] == [None, None]
+        nonces = set()
+        for name, arguments, failed in (
+            ("web_fetch", {"url": URL}, False),
+            ("web_fetch", {"url": f"{URL}missing"}, False),
+            ("web_fetch", {"url": "https://127.1/"}, True),
+            ("web_search", {"query": "tides"}, False),
+        ):
+            result = await client.call_tool(name, arguments)
+            found = re.fullmatch(ENVELOPE, text_of(result), re.DOTALL)
+            assert found
+            assert (result.is_error, result.structured_content) == (failed, None)
+            nonces.add(found["nonce"])
+    assert len(nonces) == 4
+
+
+ENVELOPE = r"What stands between .*\n<untrusted_input_(?P<nonce>[0-9a-f]{32})>\n(.+)\n</untrusted_input_(?P=nonce)>"
 
 
 async def test_the_tools_are_closed_with_the_server() -> None:

@@ -28,8 +28,11 @@ LAST_PORT = 65535
 @click.option("--http", "bind", metavar="HOST:PORT", help="Serve streamable HTTP at /mcp instead of stdin and stdout.")
 @click.option("--public-host", multiple=True, metavar="NAME", help="A name by which clients reach --http.")
 @click.option("--provider", metavar="NAME", help="Who answers searches (default: as the environment says).")
+@click.option("--envelope", is_flag=True, help="Put every text between tags that say it is untrusted.")
 @policy_options
-def command(bind: str | None, public_host: tuple[str, ...], provider: str | None, **options: Any) -> int:
+def command(
+    bind: str | None, public_host: tuple[str, ...], provider: str | None, envelope: bool, **options: Any
+) -> int:
     """Serve web_fetch, and web_search where a provider is configured, to MCP clients.
 
     Over HTTP other addresses than loopback need a key in RUNVIL_MCP_KEY, which clients send as a bearer token. Write
@@ -40,9 +43,8 @@ def command(bind: str | None, public_host: tuple[str, ...], provider: str | None
     try:
         searching = _provider(provider)
         with _quick_start():
-            server = _sdk().make_server(
-                [fetch] if searching is None else [fetch, WebSearch(searching)], __version__, provider=searching
-            )
+            tools = [fetch] if searching is None else [fetch, WebSearch(searching)]
+            server = _sdk().make_server(tools, __version__, provider=searching, envelope=envelope)
             serve_stdio, serve_http = door.serve_stdio, door.serve_http
         if where is None:
             serve_stdio(server)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from runvil.core.calls import FETCH
+from runvil.core.envelope import NONCE_DIGITS, wrap
 from runvil.core.failures import FetchFailure
 from runvil.core.page import Extraction
 from runvil.tools import Tool, ToolError, WebFetch, WebSearch
@@ -15,14 +17,12 @@ from runvil.tools import Tool, ToolError, WebFetch, WebSearch
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """text: what the tool says, to the letter. structure: None for a failure that is an error."""
+    """text: what the tool says, to the letter. structure: None for what failed, and in an envelope."""
 
     text: str
     structure: dict[str, Any] | None = None
 
-    @property
-    def failed(self) -> bool:
-        return self.structure is None
+    failed: bool = False
 
 
 class Offer(Protocol):
@@ -35,8 +35,8 @@ class Offer(Protocol):
     def title(self) -> str: ...
 
     @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of an answer's structure."""
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of an answer's structure; None when answers have none."""
         ...
 
     @property
@@ -106,7 +106,8 @@ class FetchOffer:
         try:
             page = await self.tool.fetch(**given)  # which checks them
         except FetchFailure as failure:
-            return Answer(str(failure), {"text": str(failure)} if failure.soft else None)
+            text = str(failure)
+            return Answer(text, {"text": text}) if failure.soft else Answer(text, failed=True)
         known = {"url": page.url, "truncated": page.truncated, "extraction": page.extraction, "title": page.title}
         text = str(page)
         return Answer(text, {"text": text, **known})
@@ -128,12 +129,39 @@ class SearchOffer:
         try:
             output = await self.tool.call(arguments)
         except ToolError as error:
-            return Answer(str(error))
+            return Answer(str(error), failed=True)
         return Answer(output.text, json.loads(output.text))
 
 
-def offer_of(tool: WebFetch | WebSearch) -> Offer:
-    return FetchOffer(tool) if isinstance(tool, WebFetch) else SearchOffer(tool)
+@dataclass(frozen=True, slots=True)
+class Enveloped:
+    """Another offer, its texts in the untrusted envelope. No structure is beside them: it would stand outside."""
+
+    offer: Offer
+    schema: None = None
+
+    @property
+    def tool(self) -> Tool:
+        return self.offer.tool
+
+    @property
+    def title(self) -> str:
+        return self.offer.title
+
+    @property
+    def seconds(self) -> float | None:
+        return self.offer.seconds
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Answer:
+        said = await self.offer.answer(arguments)
+        return Answer(wrap(said.text, secrets.token_hex(NONCE_DIGITS // 2)), failed=said.failed)
+
+
+def offer_of(tool: WebFetch | WebSearch, *, envelope: bool = False) -> Offer:
+    """envelope: wrap what the tool says as the runtime does; each answer has a nonce of its own, as many clients may
+    share a server."""
+    offer: Offer = FetchOffer(tool) if isinstance(tool, WebFetch) else SearchOffer(tool)
+    return Enveloped(offer) if envelope else offer
 
 
 INSTRUCTIONS = (

@@ -29,10 +29,14 @@ WAITING = "waiting for the web"
 
 
 def make_server(
-    tools: Sequence[WebFetch | WebSearch], version: str, *, provider: SearchProvider | None = None
+    tools: Sequence[WebFetch | WebSearch],
+    version: str,
+    *,
+    provider: SearchProvider | None = None,
+    envelope: bool = False,
 ) -> Server[Any]:
-    """A server that offers `tools`, and closes them, and the provider, when it ends."""
-    desk = _Desk([offer_of(tool) for tool in tools])
+    """A server that offers `tools`, and closes them, and the provider, when it ends. envelope: see `offer_of`."""
+    desk = _Desk([offer_of(tool, envelope=envelope) for tool in tools])
 
     @asynccontextmanager
     async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
