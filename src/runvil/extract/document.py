@@ -15,10 +15,15 @@ from turbohtml import Namespace
 
 from runvil.core import url as urls
 from runvil.core.failures import InvalidUrl
+from runvil.extract.claims import read_claims
+from runvil.extract.markdown import without_controls
 from runvil.extract.survey import survey
 
 if TYPE_CHECKING:
     from turbohtml import Element
+
+    from runvil.extract.claims import Claims
+    from runvil.extract.survey import Survey
 
 MAX_REOPENED = 3_000_000
 """HTML5 reopens every unclosed formatting element in every new paragraph, so 1 MB of tags can ask for 10^9 elements
@@ -33,6 +38,7 @@ _OPENED = re.compile(
       | <(?P<open>{_FORMATTING})[\s/>]""",
     re.IGNORECASE | re.ASCII | re.VERBOSE,
 )
+_ANY_OPENED = re.compile(rf"<(?i:{_FORMATTING})[\s/>]", re.ASCII)
 _RENAMED = re.compile(rf"<(/?)({_FORMATTING})(?=[\s/>])", re.IGNORECASE | re.ASCII)
 
 _UNREAD = (
@@ -43,6 +49,10 @@ _HIDING_STYLE = re.compile(
     r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0+(?:\.0+)?(?:[a-z%]+)?\s*(?:;|!|$))",
     re.IGNORECASE | re.ASCII,
 )
+
+
+_FOLD = re.compile(r"accordion|collaps|tab-?(?:pane|content)|panel|toggle|expand|disclos", re.IGNORECASE | re.ASCII)
+"""What authors name that which a click unfolds."""
 
 
 @dataclass(slots=True)
@@ -56,6 +66,9 @@ class Document:
     root: Element
     base: str
     title: str
+    page: Survey | None
+    hidden: bytearray
+    claims: Claims
 
 
 def parse(html: str, url: str) -> Document | None:
@@ -64,20 +77,31 @@ def parse(html: str, url: str) -> Document | None:
     root = tree.root
     if root is None:
         return None
-    document = Document(root, _base(tree, url), _title(tree))
+    base, title, claims = _base(tree, url), _title(tree), read_claims(root)
     _keep_math(root)
     _open_shadow_roots(root)
     root.remove(_UNREAD)
-    _drop_hidden(root)
-    return document
+    page = survey(root)
+    return Document(root, base, title, page, _hidden(root, page), claims)
+
+
+def cleared(document: Document) -> Element:
+    """The whole page without its hidden parts and empty blocks. Changes the tree."""
+    page, hidden = document.page, document.hidden
+    if page is not None:
+        for at in page.clear(0, lambda at: bool(hidden[at]), page.fullness(hidden)):
+            page.nodes[at].decompose()
+    return document.root
 
 
 def _defused(html: str) -> str:
     """`html`, its formatting tags renamed to unknown ones when there are enough unclosed ones to be a bomb."""
     tags = html.count("<")
     limit = MAX_REOPENED // (tags + 1)
+    if tags <= limit or next(islice(_ANY_OPENED.finditer(html), limit, None), None) is None:
+        return html  # not that many, closed or not: what nearly every page is
     unclosed = (match for match in _OPENED.finditer(html) if match["open"])
-    if tags <= limit or next(islice(unclosed, limit, None), None) is None:
+    if next(islice(unclosed, limit, None), None) is None:
         return html
     return _RENAMED.sub(r"<\1x-\2", html)
 
@@ -97,13 +121,14 @@ def _base(tree: turbohtml.Document, url: str) -> str:
 def _title(tree: turbohtml.Document) -> str:
     """The first title's text in one line; an <svg> has titles of its own."""
     title = next((element for element in tree.select("title") if element.namespace is Namespace.HTML), None)
-    return " ".join(title.text.split())[:MAX_TITLE] if title is not None else ""
+    return without_controls(" ".join(title.text.split()))[:MAX_TITLE] if title is not None else ""
 
 
 def _keep_math(root: Element) -> None:
     """MathJax keeps its formulas in scripts, which go."""
     for script in root.select('script[type^="math/tex"]'):
-        formula = turbohtml.Element("math", {"alttext": script.text})
+        display = {"display": "block"} if "mode=display" in (script.attr("type") or "") else {}
+        formula = turbohtml.Element("math", {"alttext": script.text, **display})
         script.replace_with(formula)
 
 
@@ -114,26 +139,38 @@ def _open_shadow_roots(root: Element) -> None:
         template.replace_with(*content.children)
 
 
-def _drop_hidden(root: Element) -> None:
-    """Take out what no reader sees, where that is less than what a reader does see.
+def _hidden(root: Element, page: Survey | None) -> bytearray:
+    """Mark what no reader sees, where that is less than what a reader does see.
 
     Hidden text is where instructions to models are planted, but a page that streams its article into a hidden element,
     or hides everything until its scripts have run, has its only text there; so has one that keeps it in <noscript>.
     """
-    hidden = {node for node in root.select(_HIDING) if _hides(node)}
-    if not hidden:
-        return
-    found = survey(root)
-    if found is None:
-        return
-    marks = bytearray(node in hidden for node in found.nodes)
+    if page is None:
+        return bytearray()
+    marks = bytearray(len(page.nodes))
+    hiding = root.select(_HIDING)
+    if not hiding:
+        return marks
+    openers = {name for node in root.select("[aria-controls]") for name in (node.attr("aria-controls") or "").split()}
+    hidden = {node for node in hiding if _hides(node) and not _opens(node, openers)}
+    for node in hidden:
+        marks[page.place[node]] = 1
     marks[0] = 0
-    below = found.spread(marks)
-    text = found.sums(found.own)
-    visible = found.sums(found.own, without=marks)[0]
-    for at in range(1, len(marks)):
-        if marks[at] and not below[found.parent[at]] and text[at] <= visible:
-            found.nodes[at].decompose()
+    text = page.sums(page.own)
+    visible = page.sums(page.own, without=marks)[0]
+    for node in hidden:
+        at = page.place[node]
+        marks[at] = marks[at] and text[at] <= visible
+    return marks
+
+
+def _opens(node: Element, openers: set[str]) -> bool:
+    """Whether a reader can open this: a tab, a fold of an accordion."""
+    if node.tag == "noscript":
+        return False
+    id_ = node.attr("id") or ""
+    names = f"{node.attr('class') or ''} {id_}"[:300]
+    return id_ in openers or node.attr("role") == "tabpanel" or _FOLD.search(names) is not None
 
 
 def _hides(node: Element) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runvil.core.page import Extraction, Rendered
-from runvil.extract.document import parse
+from runvil.extract.document import cleared, parse
 from runvil.extract.isolate import isolate
 from runvil.extract.markdown import markdown
 
@@ -33,7 +33,7 @@ def _attempt(html: str, url: str, *, whole: bool) -> tuple[str, str]:
         if document is None:
             return "", ""
         title = document.title
-        part = document.root if whole else isolate(document.root)
+        part = cleared(document) if whole else isolate(document)
         return ("" if part is None else markdown(part, document.base)), title
     except Exception:  # RecursionError and MemoryError among them: no page is refused for what it holds
         return "", title

@@ -1,60 +1,155 @@
 """One walk over a page's elements into flat lists, so that every later question is arithmetic on numbers.
 
-Parents come before their children, so a sum over subtrees is one loop from the end. Nothing here recurses: a page of
-100,000 nested elements is a list like any other.
+Elements stand in document order, so what is below one follows it without a gap, and a sum over subtrees is one loop
+from the end. Nothing here recurses: a page of 100,000 nested elements is a list like any other.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
 
-from turbohtml import Element, Text
+from turbohtml import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from turbohtml import Element, Node
 
 MAX_ELEMENTS = 200_000
 """More than this is no page anybody wrote: it is rendered whole, unjudged (research note E, guard 3: isolation needed
 6 s for 1.6 million elements, rendering under one)."""
 
+REMEMBERED = 30
+"""Characters of a text from which on it is kept for comparing: shorter ones are labels."""
+
+_SAMPLE = 4_000
+_IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE = 0.2
+_DENSITY = 2
+
+
+_SHOWN = frozenset({"img", "picture", "video", "audio", "iframe", "math", "hr", "input"})
+_EMPTYABLE = frozenset({
+    "div", "p", "section", "article", "header", "main", "figure", "figcaption", "center", "ul", "ol", "li", "dl", "dt",
+    "dd", "h1", "h2", "h3", "h4", "h5", "h6", "table", "blockquote", "form", "fieldset", "details", "summary",
+})  # fmt: skip
+
 
 @dataclass(slots=True)
 class Survey:
-    """nodes[0] is the root. parent: the place of each node's parent. own: characters of text directly inside it."""
+    """nodes[0] is the root. parent: the place of each node's parent. end: the place after the last node below it.
+
+    own: characters of text directly inside it, each ideograph counted twice: it says as much as two letters.
+    texts: the longer texts with the places of their elements. place: of each node.
+    """
 
     nodes: list[Element]
-    parent: list[int] = field(default_factory=lambda: [-1])
-    own: list[int] = field(default_factory=list)
+    tags: list[str]
+    parent: list[int]
+    end: list[int]
+    own: list[int]
+    texts: list[tuple[int, str]]
+    place: dict[Node | None, int]
 
     def sums(self, amounts: list[int], without: bytearray | None = None) -> list[int]:
         """Each node's amount with those of everything below it, leaving out the subtrees marked in `without`."""
         total = list(amounts)
+        parent = self.parent
+        if without is None:
+            for at in range(len(total) - 1, 0, -1):
+                total[parent[at]] += total[at]
+            return total
         for at in range(len(total) - 1, 0, -1):
-            if without is not None and without[at]:
+            if without[at]:
                 total[at] = 0
             else:
-                total[self.parent[at]] += total[at]
+                total[parent[at]] += total[at]
         return total
 
     def spread(self, marks: bytearray) -> bytearray:
         """`marks` with everything below a marked node marked too."""
-        below = bytearray(marks)
-        for at in range(1, len(below)):
-            if below[self.parent[at]]:
-                below[at] = 1
+        below = bytearray(len(marks))
+        for at in self.outermost(marks):
+            below[at : self.end[at]] = b"\1" * (self.end[at] - at)
         return below
+
+    def outermost(self, marks: bytearray) -> Iterator[int]:
+        """The marked places that are below no other marked one."""
+        at = 0
+        while (at := marks.find(1, at)) >= 0:
+            yield at
+            at = self.end[at]
+
+    def children(self, at: int) -> Iterator[int]:
+        child = at + 1
+        while child < self.end[at]:
+            yield child
+            child = self.end[child]
+
+    def clear(self, start: int, foreign: Callable[[int], bool], full: list[int]) -> list[int]:
+        """The places below `start` to take out: the foreign ones, and blocks with nothing to show.
+
+        An empty block would leave an item's mark or a heading's sign on a line of its own. In code it is a line.
+        """
+        out: list[int] = []
+        at, end, code_end = start + 1, self.end[start], 0
+        while at < end:
+            tag = self.tags[at]
+            if foreign(at) or (not full[at] and tag in _EMPTYABLE and at >= code_end):
+                out.append(at)
+                at = self.end[at]
+            else:
+                if tag == "pre":
+                    code_end = max(code_end, self.end[at])
+                at += 1
+        return out
+
+    def fullness(self, without: bytearray) -> list[int]:
+        """Characters and pictures below each node, leaving out the subtrees marked."""
+        shown = [own + (tag in _SHOWN) for own, tag in zip(self.own, self.tags, strict=True)]
+        return self.sums(shown, without)
+
+    def holds(self, outer: int, inner: int) -> bool:
+        """Whether `inner` is `outer` or below it."""
+        return outer <= inner < self.end[outer]
 
 
 def survey(root: Element) -> Survey | None:
     """Survey everything below `root`; None when there are more than MAX_ELEMENTS."""
-    found = Survey([root])
-    nodes, parent, own = found.nodes, found.parent, found.own
-    for at, node in enumerate(nodes):  # grows while it is walked
-        characters = 0
-        for child in node.children:
-            if type(child) is Text:
-                characters += len(child.data.strip())
-            elif type(child) is Element:
-                nodes.append(child)
-                parent.append(at)
-        own.append(characters)
-        if len(nodes) > MAX_ELEMENTS:
-            return None
-    return found
+    nodes = list(islice(root.iter_elements(include_self=True), MAX_ELEMENTS + 1))
+    if len(nodes) > MAX_ELEMENTS:
+        return None
+    place: dict[Node | None, int] = {node: at for at, node in enumerate(nodes)}
+    parent = [place.get(node.parent, -1) for node in nodes]
+    parent[0] = -1
+    own = [0] * len(nodes)
+    texts = []
+    density = _DENSITY if _is_dense(root) else 1
+    for node in root.descendants:
+        if type(node) is Text:
+            words = node.data.strip()
+            if words:
+                at = place[node.parent]
+                own[at] += density * len(words)
+                if len(words) >= REMEMBERED:
+                    texts.append((at, words))
+    return Survey(nodes, [node.tag for node in nodes], parent, _ends(parent), own, texts, place)
+
+
+def _ends(parent: list[int]) -> list[int]:
+    end = list(range(1, len(parent) + 1))
+    for at in range(len(parent) - 1, 0, -1):
+        above = parent[at]
+        end[above] = max(end[above], end[at])
+    return end
+
+
+def _is_dense(root: Element) -> bool:
+    """Whether the page is written in ideographs or syllables, by a piece from its middle."""
+    text = root.text
+    start = max(0, len(text) // 2 - _SAMPLE // 2)
+    letters = "".join(text[start : start + _SAMPLE].split())
+    return len(_IDEOGRAPHS.findall(letters)) > _DENSE * len(letters)

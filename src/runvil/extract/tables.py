@@ -36,6 +36,7 @@ def prepare_tables(root: Element) -> None:
         if table in outer or _is_layout(table):
             _take_apart(table)
         else:
+            _order(table)
             if table.select_one("[colspan], [rowspan]") is not None:
                 budget = _pad(table, budget)
             budget = _level(table, budget)
@@ -55,6 +56,19 @@ def _is_layout(table: Element) -> bool:
     if (table.attr("role") or "") in _LAYOUT_ROLES or table.select_one(_BLOCKS) is not None:
         return True
     return not any(len(list(_cells(row))) > 1 for row in _rows(table))
+
+
+def _order(table: Element) -> None:
+    """A footer comes last, wherever it is written, and only a row of nothing but headers heads the table."""
+    parts = list(_elements(table))
+    for part in parts:
+        if part.tag == "tfoot" and part is not parts[-1]:
+            table.append(part)
+    for row in _rows(table):
+        cells = list(_cells(row))
+        if any(cell.tag == "td" for cell in cells):
+            for cell in cells:
+                cell.tag = "td"
 
 
 def _take_apart(table: Element) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runvil.extract import render
-from runvil.extract.markdown import MAX_ADDRESS, is_place
+from runvil.extract.addresses import MAX_ADDRESS, is_place
 
 ADDRESS = "https://a.example/dir/page"
 
@@ -122,7 +122,7 @@ def test_a_film_is_a_link_to_it() -> None:
 
 
 def test_indices_and_powers_can_be_told_from_the_line() -> None:
-    assert md("<p>H<sub>2</sub>O, x<sup>2</sup>") == "H~2~O, x^2^"
+    assert md("<p>H<sub>2</sub>O, x<sup>2</sup>") == "H<sub>2</sub>O, x<sup>2</sup>"
 
 
 def test_many_links_of_a_page_with_a_long_address_do_not_multiply_it() -> None:

@@ -20,7 +20,7 @@ def test_a_wide_cell_leaves_its_neighbours_in_their_columns() -> None:
 
 
 def test_a_tall_cell_leaves_room_below_it() -> None:
-    assert md("<table><tr><td>a<td rowspan=3>b<td>c<tr><td>1<td>2<tr><td>3<td>4<tr><td>5<td>6<td>7</table>") == [
+    assert md("<table><tr><th>a<th rowspan=3>b<th>c<tr><td>1<td>2<tr><td>3<td>4<tr><td>5<td>6<td>7</table>") == [
         "| a | b | c |",
         "| --- | --- | --- |",
         "| 1 |  | 2 |",
@@ -30,12 +30,12 @@ def test_a_tall_cell_leaves_room_below_it() -> None:
 
 
 def test_a_tall_cell_at_the_end_leaves_room_too() -> None:
-    assert md("<table><tr><td>a<td rowspan=2>b<tr><td>c<tr><td>d<td>e</table>")[2:] == ["| c |  |", "| d | e |"]
+    assert md("<table><tr><td>a<td rowspan=2>b<tr><td>c<tr><td>d<td>e</table>")[3:] == ["| c |  |", "| d | e |"]
 
 
 @pytest.mark.parametrize("span", ["0", "-1", "x", "", "1.5", "٣"])
 def test_a_span_that_is_no_number_is_one(span: str) -> None:
-    assert md(f"<table><tr><td colspan='{span}'>a<td>b<tr><td>c<td>d</table>")[2] == "| c | d |"
+    assert md(f"<table><tr><td colspan='{span}'>a<td>b<tr><td>c<td>d</table>")[3] == "| c | d |"
 
 
 def test_spans_cannot_ask_for_more_cells_than_there_is_room_for() -> None:
@@ -46,7 +46,7 @@ def test_spans_cannot_ask_for_more_cells_than_there_is_room_for() -> None:
 
 
 def test_a_ragged_table_is_filled_up() -> None:
-    assert md("<table><tr><td>a<td>b<td>c<tr><td>1<tr><td>2<td>3</table>") == [
+    assert md("<table><tr><th>a<th>b<th>c<tr><td>1<tr><td>2<td>3</table>") == [
         "| a | b | c |",
         "| --- | --- | --- |",
         "| 1 |  |  |",
@@ -61,7 +61,7 @@ def test_a_table_that_takes_too_much_filling_comes_apart() -> None:
 
 
 def test_a_wide_cell_in_a_short_row_fills_it() -> None:
-    assert md("<table><tr><td>a<td>b<td>c<tr><td colspan=2>wide</table>")[2] == "| wide |  |  |"
+    assert md("<table><tr><th>a<th>b<th>c<tr><td colspan=2>wide</table>")[2] == "| wide |  |  |"
 
 
 def test_a_table_of_one_column_is_no_table() -> None:
@@ -80,3 +80,16 @@ def test_a_table_that_says_it_is_layout_is_layout() -> None:
 
 def test_a_list_in_a_cell_stays_in_its_row() -> None:
     assert md("<table><tr><th>a<th>b<tr><td>1<td><ul><li>x<li>y</ul></table>")[2].startswith("| 1 | ")
+
+
+def test_a_table_without_headers_has_an_empty_one() -> None:
+    assert md("<table><tr><td>a<td>b<tr><td>1<td>2</table>")[0] == "|  |  |"
+
+
+def test_a_column_of_headers_heads_no_table() -> None:
+    assert md("<table><tr><th>a<td>1<tr><th>b<td>2</table>")[2] == "| a | 1 |"
+
+
+def test_a_footer_comes_last() -> None:
+    lines = md("<table><thead><tr><th>h<th>i</thead><tfoot><tr><td>s<td>3</tfoot><tbody><tr><td>1<td>2</table>")
+    assert lines[2:] == ["| 1 | 2 |", "| s | 3 |"]

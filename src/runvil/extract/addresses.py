@@ -1,0 +1,117 @@
+"""Links, images and embedded pages: absolute addresses, no payloads, and text that can stand between brackets."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from turbohtml import Element, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LINK_SCHEMES = frozenset({"http", "https", "mailto", "tel", "ftp"})
+"""Where a link may lead. Others (javascript:, data:, blob: ...) are payloads or mean nothing outside a browser."""
+
+MAX_ADDRESS = 2_000
+"""Characters of an address in the text. Longer ones carry state, not a place, and would fill the reader's budget."""
+
+MAX_RESOLVED = 32 * 1024 * 1024
+"""Characters that making links absolute may add: links times the base's length. Beyond it they stay relative."""
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_IGNORED = re.compile(r"[\x00-\x20]+")
+_ANCHOR_TEXT = frozenset({"", "#", "¶", "§", "🔗", "\uf0c1"})
+_LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src", "data-url")
+_SRCSETS = ("srcset", "data-srcset", "data-lazy-srcset")
+_HEADINGS = "h1, h2, h3, h4, h5, h6"
+_BLOCKS = "ul, ol, dl, table, pre, blockquote, hr"
+
+
+def prepare_addresses(root: Element, base: str) -> None:
+    _prepare_images(root)
+    _resolve(root, base)
+    _prepare_links(root)
+    _prepare_frames(root)
+
+
+def is_place(address: str) -> bool:
+    """Whether `address` is one a reader could open."""
+    if len(address) > MAX_ADDRESS:
+        return False
+    scheme = _SCHEME.match(_IGNORED.sub("", address))  # as browsers read it: "java\nscript:" has one
+    return scheme is None or scheme[1].lower() in LINK_SCHEMES
+
+
+def _resolve(root: Element, base: str) -> None:
+    links = len(root.select("[href], [src], [srcset]"))
+    if links * len(base) <= MAX_RESOLVED:
+        root.resolve_links(base)
+
+
+def _prepare_links(root: Element) -> None:
+    for link in root.select("a"):
+        href = link.attr("href")
+        text = link.text.strip()
+        if text in _ANCHOR_TEXT and link.select_one("img, math") is None:
+            link.decompose()
+        elif href is None or not is_place(href):
+            link.unwrap()
+        elif link.select_one(_HEADINGS) is not None or link.select_one(_BLOCKS) is not None:
+            _narrow(link)
+
+
+def _narrow(link: Element) -> None:
+    """A link around blocks becomes one of its heading, or else of its first text."""
+    target = link.select_one(_HEADINGS)
+    if target is not None and target.text.strip():
+        target.wrap_children(Element("a", {"href": link.attr("href")}))
+    else:
+        first = next((node for node in link.descendants if type(node) is Text and node.data.strip()), None)
+        if first is not None:
+            first.wrap(Element("a", {"href": link.attr("href")}))
+    link.unwrap()
+
+
+def _prepare_images(root: Element) -> None:
+    for image in root.select("img"):
+        alt = " ".join((image.attr("alt") or "").split())
+        source = next(_sources(image), None)
+        if source is not None:
+            image.attrs["src"] = source
+            image.attrs["alt"] = alt
+        elif alt:
+            image.replace_with(Text(alt))
+        else:
+            image.decompose()
+
+
+def _sources(image: Element) -> Iterator[str]:
+    """Addresses of an image, those that lazy loading holds back first: its src is a placeholder then."""
+    for name in (*_LAZY, "src"):
+        address = image.attr(name)
+        if address and is_place(address):
+            yield address
+    yield from _candidates(image)
+    around = image.parent
+    if isinstance(around, Element) and around.tag == "picture":
+        for source in around.select("source"):
+            yield from _candidates(source)
+
+
+def _candidates(element: Element) -> Iterator[str]:
+    for name in _SRCSETS:
+        first = (element.attr(name) or "")[: MAX_ADDRESS * 2].split(",")[0].split()
+        if first and is_place(first[0]):
+            yield first[0]
+
+
+def _prepare_frames(root: Element) -> None:
+    """A film or an embedded page becomes a link to it."""
+    for frame in root.select("iframe, video, audio"):
+        source = frame.attr("src") or next((s.attr("src") or "" for s in frame.select("source[src]")), "")
+        if source.startswith(("https:", "http:")) and is_place(source):
+            label = frame.attr("title") or frame.attr("aria-label") or frame.tag
+            frame.replace_with(Element("p", children=[Element("a", {"href": source}, [Text(label)])]))
+        else:
+            frame.decompose()

@@ -1,0 +1,146 @@
+"""Blocks and phrases in the shape that the renderer writes right: breaks, lists, definitions, formulas, ruby."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from turbohtml import Element, Text
+
+from runvil.extract.raw import disarm, raw
+
+if TYPE_CHECKING:
+    from turbohtml import Node
+
+_BLANK_TEXT = re.compile(r"\s*", re.ASCII)
+_TEX_IMAGE = re.compile(r"(?:^|[\s_-])(?:math|tex|latex)(?:$|[\s_-])|mwe-math", re.IGNORECASE | re.ASCII)
+
+
+_PHRASES = frozenset({"span", "font", "label", "ins", "u"})
+_BLOCKS_IN_PHRASES = ", ".join(
+    f"{phrase} > {block}"
+    for phrase in ("span", "font", "label", "ins", "u")
+    for block in ("div", "p", "ul", "ol", "table", "h2", "h3", "h4", "section", "article", "pre", "dl")
+)
+
+
+def prepare_shapes(root: Element) -> None:
+    disarm(root)
+    _prepare_spans(root)
+    _prepare_formulas(root)
+    _prepare_breaks(root)
+    _prepare_tasks(root)
+    _prepare_items(root)
+    _prepare_definitions(root)
+    _prepare_indices(root)
+    _prepare_ruby(root)
+
+
+def _prepare_spans(root: Element) -> None:
+    """A phrase that holds blocks is a block: the renderer would begin it with an empty line."""
+    for block in root.select(_BLOCKS_IN_PHRASES):
+        around = block.parent
+        while isinstance(around, Element) and around.tag in _PHRASES:
+            around.tag = "div"
+            around = around.parent
+
+
+def _prepare_formulas(root: Element) -> None:
+    """A formula is shown as the TeX it was written in, where the page holds it."""
+    for formula in root.select("math"):
+        tex = formula.attr("alttext") or _annotation(formula)
+        if tex.strip():
+            formula.replace_with(_tex(tex, block=formula.attr("display") == "block"))
+    for image in root.select('img[alt*="\\\\"]'):
+        if _TEX_IMAGE.search(image.attr("class") or "") is not None:
+            image.replace_with(_tex(image.attr("alt") or "", block=False))
+
+
+def _tex(tex: str, *, block: bool) -> Element:
+    mark = "$$" if block else "$"
+    return raw(f"{mark}{' '.join(tex.split())}{mark}")
+
+
+def _annotation(formula: Element) -> str:
+    note = formula.select_one('annotation[encoding="application/x-tex"]')
+    return note.text if note is not None else ""
+
+
+def _prepare_breaks(root: Element) -> None:
+    """Two line breaks and more are how old pages part paragraphs; one in a heading or a link is a space."""
+    for line_break in root.select("h1 br, h2 br, h3 br, h4 br, h5 br, h6 br, a br"):
+        line_break.replace_with(Text(" "))
+    for run in _runs(root.select("br")):
+        if run[0].parent is not None and _is_outside_code(run[0]):
+            run[0].replace_with(Element("div"))
+            for other in run[1:]:
+                other.decompose()
+
+
+def _runs(breaks: list[Element]) -> list[list[Element]]:
+    """Those of `breaks` that follow each other with nothing but white space between."""
+    runs: list[list[Element]] = [breaks[:1]]
+    for before, after in pairwise(breaks):
+        if _next(before) is after:
+            runs[-1].append(after)
+        else:
+            runs.append([after])
+    return [run for run in runs if len(run) > 1]
+
+
+def _next(node: Element) -> Node | None:
+    after = node.next_sibling
+    while type(after) is Text and _BLANK_TEXT.fullmatch(after.data):
+        after = after.next_sibling
+    return after
+
+
+def _is_outside_code(node: Element) -> bool:
+    return node.closest("pre, td, th") is None
+
+
+def _prepare_tasks(root: Element) -> None:
+    """A list's boxes are ticked or not; other controls mean nothing on paper."""
+    for box in root.select('li input[type="checkbox" i]'):
+        ticked = box.attr("checked") is not None
+        box.replace_with(raw("[x] " if ticked else "[ ] "))
+    root.remove("input")
+
+
+def _prepare_items(root: Element) -> None:
+    """Items that stand in no list make one with their neighbours."""
+    for item in root.select(":not(ul):not(ol):not(menu):not(dir) > li"):
+        before = item.previous_sibling
+        while type(before) is Text and _BLANK_TEXT.fullmatch(before.data):
+            before = before.previous_sibling
+        if type(before) is Element and before.attr("data-runvil") is not None:
+            before.append(item)
+        else:
+            item.wrap(Element("ul", {"data-runvil": ""}))
+
+
+def _prepare_definitions(root: Element) -> None:
+    """`: ` before a definition, as markdown's extension has it; bold for what folds out."""
+    for definition in root.select("dd"):
+        if definition.text.strip():
+            definition.insert(0, Text(": "))
+    for summary in root.select("details > summary"):
+        if summary.text.strip() and summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
+            summary.wrap_children(Element("strong"))
+
+
+def _prepare_indices(root: Element) -> None:
+    """Indices and powers keep their tags: GFM has no sign for them, and `~` would strike them out."""
+    for index in root.select("sub, sup"):
+        if index.text.strip():
+            index.insert_before(raw(f"<{index.tag}>"))
+            index.insert_after(raw(f"</{index.tag}>"))
+        index.unwrap()
+
+
+def _prepare_ruby(root: Element) -> None:
+    """How a character is read stands behind it in parentheses, as the page's own fallback has it."""
+    for reading in root.select("ruby > rt"):
+        if reading.select_one("*") is None and reading.text.strip():
+            reading.replace_with(Text(f"({reading.text.strip()})"))
