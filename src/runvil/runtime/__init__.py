@@ -7,15 +7,18 @@ from runvil.core.conversation import Message, Model, ModelError, ToolCall, ToolD
 from runvil.runtime.errors import RunError, RunErrorKind
 from runvil.runtime.host import Host, Run
 from runvil.runtime.limits import Limits
+from runvil.runtime.models import AnthropicModel, OpenAICompatibleModel
 from runvil.runtime.packs import Pack, Plugin, Unavailable
 from runvil.runtime.web import WebPlugin
 
 __all__ = [
+    "AnthropicModel",
     "Host",
     "Limits",
     "Message",
     "Model",
     "ModelError",
+    "OpenAICompatibleModel",
     "Pack",
     "Plugin",
     "Run",
