@@ -7,17 +7,19 @@ than its time.
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from runvil.core import frames
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import IO
 
     from runvil.core.page import Rendered
@@ -43,11 +45,70 @@ class Lost(Exception):
     """A worker could not be started, died, took too long or answered garbage."""
 
 
+class Watchdog:
+    """One thread that ends what takes too long, for all processes of a pool.
+
+    A page goes under guard and out again without waking it: it looks up only when the earliest time may have come.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._guarded: dict[object, tuple[float, Callable[[], None]]] = {}
+        self._thread: threading.Thread | None = None
+        self._wakes = math.inf
+
+    @contextmanager
+    def guard(self, seconds: float, end: Callable[[], None]) -> Iterator[None]:
+        """Call `end` if what happens inside takes longer. Raises Lost where there are no more threads."""
+        key, until = object(), time.monotonic() + seconds
+        with self._changed:
+            self._start()
+            self._guarded[key] = (until, end)
+            if until < self._wakes:
+                self._changed.notify()
+        try:
+            yield
+        finally:
+            with self._changed:
+                del self._guarded[key]
+
+    def stop(self) -> None:
+        """End the thread; the next guard starts another."""
+        with self._changed:
+            thread, self._thread = self._thread, None
+            self._changed.notify()
+        if thread is not None:
+            thread.join()
+
+    def _start(self) -> None:
+        if self._thread is not None:
+            return
+        thread = threading.Thread(target=self._watch, name="runvil-watchdog", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # no more threads
+            raise Lost from error
+        self._thread = thread
+
+    def _watch(self) -> None:
+        me = threading.current_thread()
+        with self._changed:
+            while self._thread is me:
+                now = time.monotonic()
+                for until, end in self._guarded.values():
+                    if until <= now:
+                        end()
+                to_come = [until for until, _ in self._guarded.values() if until > now]
+                self._wakes = min(to_come, default=math.inf)
+                self._changed.wait(self._wakes - now if to_come else None)
+
+
 class WorkerProcess:
     """One process and its two pipes. Used by one thread, but for kill()."""
 
-    def __init__(self, boot: str) -> None:
+    def __init__(self, boot: str, watchdog: Watchdog) -> None:
         self.locks: tuple[str, ...] = ()
+        self._watchdog = watchdog
         try:
             self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and program text
                 [sys.executable, "-I", "-c", boot, str(os.getpid()), *map(os.path.abspath, filter(None, sys.path))],
@@ -87,19 +148,11 @@ class WorkerProcess:
     @contextmanager
     def _within(self, seconds: float) -> Iterator[None]:
         """Kill the process if what happens inside takes longer; its pipes break then. Raises Lost for any break."""
-        timer = threading.Timer(seconds, self.kill)
-        timer.daemon = True
         try:
-            timer.start()
-        except RuntimeError as error:  # no more threads
-            raise Lost from error
-        try:
-            yield
+            with self._watchdog.guard(seconds, self.kill):
+                yield
         except (OSError, EOFError, frames.Garbled, OverflowError) as error:
             raise Lost from error
-        finally:
-            timer.cancel()
-            timer.join()
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         assert self._process.stdin is not None

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from runvil.core import frames
 from runvil.core.page import Extraction, Rendered
 from runvil.core.salvage import Salvage, slices
-from runvil.net.process import BOOT, Lost, WorkerProcess
+from runvil.net.process import BOOT, Lost, Watchdog, WorkerProcess
 
 MOST_WORKERS = 4
 """A page takes some milliseconds: more processes than this only cost memory, 30 MB each."""
@@ -51,13 +51,14 @@ class Workers:
         self._waiting: deque[_Job] = deque()
         self._keepers: list[_Keeper] = []
         self._closers: list[_Answer] = []
-        self._closed = False
+        self._closing = False
         self._complained = False
+        self.watchdog = Watchdog()
 
     def warm(self) -> None:
         """Start the first worker, if none is there."""
         with self._changed:
-            if not self._keepers and not self._closed:
+            if not self._keepers and not self._closing:
                 self._add_keeper()
 
     @property
@@ -84,13 +85,16 @@ class Workers:
         return await _salvaged(html, limit, until)  # nothing found is looked for once more: memory may have run out
 
     async def aclose(self) -> None:
-        """End every process and thread; pages still waiting are salvaged by those who wait."""
+        """End every process and thread; pages still waiting are salvaged by those who wait.
+
+        A page that comes later starts anew: who closes a tool may use it again.
+        """
         gone = _Answer(asyncio.get_running_loop())
         with self._changed:
-            self._closed = True
             waiting, self._waiting = list(self._waiting), deque()
             keepers = list(self._keepers)
             if keepers:
+                self._closing = True
                 self._closers.append(gone)
             self._changed.notify_all()
         for job in waiting:
@@ -104,7 +108,7 @@ class Workers:
 
     def _enqueue(self, job: _Job) -> bool:
         with self._changed:
-            if self._closed or len(self._waiting) >= MOST_WAITING:
+            if self._closing or len(self._waiting) >= MOST_WAITING:
                 return False
             self._waiting.append(job)
             idle = sum(not keeper.busy for keeper in self._keepers)
@@ -124,9 +128,9 @@ class Workers:
         """The page that has waited longest, or None when the pool closes."""
         with self._changed:
             keeper.busy = False
-            while not self._waiting and not self._closed:
+            while not self._waiting and not self._closing:
                 self._changed.wait()
-            if self._closed:
+            if self._closing:
                 return None
             keeper.busy = True
             return self._waiting.popleft()
@@ -134,7 +138,14 @@ class Workers:
     def leave(self, keeper: _Keeper) -> None:
         with self._changed:
             self._keepers.remove(keeper)
-            closers = [] if self._keepers else self._closers
+            if self._keepers:
+                return
+        self.watchdog.stop()
+        with self._changed:
+            if self._keepers:  # a page came meanwhile
+                return
+            self._closing = False
+            closers, self._closers = self._closers, []
         for closer in closers:
             closer.give(None)
 
@@ -225,7 +236,7 @@ class _Keeper(threading.Thread):
         if self._worker is not None or time.monotonic() < self._not_before:
             return
         try:
-            worker = WorkerProcess(self._boot)
+            worker = WorkerProcess(self._boot, self._pool.watchdog)
             with self._lock:
                 self._worker = worker
                 if self._ending:

@@ -138,12 +138,31 @@ async def test_whoever_waits_when_the_pool_closes_gets_the_text() -> None:
     assert children() == set()
 
 
-async def test_a_closed_pool_still_answers() -> None:
+async def test_a_closed_pool_starts_anew() -> None:
+    before = threading.active_count()
     renderer = Workers(1)
-    await renderer.aclose()
-    renderer.warm()
-    assert has_paragraphs((await render(renderer)).text, 3)
-    assert children() == set()
+    seen: set[int] = set()
+    for _ in range(3):
+        assert (await render(renderer)).extraction is Extraction.READABILITY
+        seen |= children()
+        await renderer.aclose()
+        assert children() == set()
+        assert threading.active_count() == before
+    assert len(seen) == 3
+
+
+async def test_closing_a_pool_that_was_never_used_does_not_close_it() -> None:
+    async with pool() as renderer:
+        await renderer.aclose()
+        assert (await render(renderer)).extraction is Extraction.READABILITY
+
+
+async def test_two_that_close_at_once_both_come_back() -> None:
+    async with pool(2) as renderer:
+        await asyncio.gather(*(render(renderer) for _ in range(10)))
+        await asyncio.gather(renderer.aclose(), renderer.aclose())
+        assert children() == set()
+        assert (await render(renderer)).extraction is Extraction.READABILITY
 
 
 def test_one_pool_serves_one_event_loop_after_another() -> None:
@@ -243,6 +262,28 @@ async def test_the_deadline_brings_the_text_whatever_the_worker_does() -> None:
 async def test_a_deadline_that_has_passed_still_brings_some_text() -> None:
     async with pool() as renderer:
         assert has_paragraphs((await render(renderer, within=-1.0)).text, 3)
+
+
+async def test_one_watchdog_guards_all_workers() -> None:
+    before = threading.active_count()
+    async with pool(2) as renderer:
+        await asyncio.gather(*(render(renderer) for _ in range(20)))
+        assert threading.active_count() <= before + 3
+
+
+def test_a_watchdog_ends_what_takes_too_long_and_only_that() -> None:
+    watchdog = process.Watchdog()
+    ended = threading.Event()
+    with watchdog.guard(SOON, lambda: pytest.fail("it was in time")):
+        with watchdog.guard(SOON, lambda: pytest.fail("it was in time")):
+            pass
+        with watchdog.guard(0.01, ended.set):
+            assert ended.wait(SOON)
+    watchdog.stop()
+    ended.clear()
+    with watchdog.guard(0.01, ended.set):
+        assert ended.wait(SOON)
+    watchdog.stop()
 
 
 async def test_cancelling_a_page_leaves_the_worker_to_the_next() -> None:
