@@ -7,6 +7,8 @@ import json
 import os
 import pty
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from runvil.providers import LocalIndex
 from runvil.providers.environment import VARIABLES
 from runvil.testing import FakeNet, Reply
 from tests.support.vendors import MARKER, FakeVendor, Told
+
+IN_TIME = 30.0  # seconds; a guard against a hang
 
 ROWS = [
     {
@@ -81,18 +85,12 @@ async def test_every_option_is_an_argument_of_the_tool(
     }  # fmt: skip
 
 
-async def on_a_terminal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
+async def on_a_terminal(*arguments: str) -> str:
+    """What the command shows there: a process of its own, whose stdout is a terminal from its start."""
     controller, terminal = pty.openpty()
-    kept = os.dup(1)
-    os.dup2(terminal, 1)
-    try:
-        with capfd.disabled():
-            os.dup2(terminal, 1)
-            await asyncio.to_thread(run, list(arguments))
-    finally:
-        os.dup2(kept, 1)
+    command = [sys.executable, "-m", "runvil", *arguments]
+    await asyncio.to_thread(subprocess.run, command, check=True, stdout=terminal, timeout=IN_TIME)
     os.close(terminal)
-    os.close(kept)
     shown = b"".join(iter(lambda: _rest(controller), b""))
     os.close(controller)
     return shown.decode().replace("\r\n", "\n")
@@ -114,10 +112,10 @@ async def test_a_terminal_gets_a_list_without_the_rows_control_characters(
     controlled = {"query": "hi", "results": [{"url": "https://a.example/\x1b]0;x", "title": "T\x1b[2J\nU"}]}
     async with FakeVendor(FOUND) as vendor, FakeVendor(Told(controlled)) as gateway:
         monkeypatch.setenv("SEARXNG_URL", vendor.root)
-        shown = await on_a_terminal(capfd, "search", "hi")
+        shown = await on_a_terminal("search", "hi")
         monkeypatch.setenv("RUNVIL_GATEWAY_URL", gateway.root)
         monkeypatch.setenv("RUNVIL_GATEWAY_API_KEY", MARKER)
-        second = await on_a_terminal(capfd, "search", "hi")
+        second = await on_a_terminal("search", "hi")
     lines = shown.splitlines()
     assert lines[:3] == ["1. A title", "   a.example, 2026-11-01", "   https://a.example/1"]
     assert lines[3].startswith("   words words")
@@ -133,8 +131,8 @@ async def test_colour_is_for_a_terminal_that_wants_it(
     monkeypatch.delenv("NO_COLOR", raising=False)
     async with FakeVendor(FOUND) as vendor:
         monkeypatch.setenv("SEARXNG_URL", vendor.root)
-        assert (await on_a_terminal(capfd, "search", "hi")).startswith("\x1b[1m1. A title\x1b[0m\n")
-        assert (await on_a_terminal(capfd, "search", "hi", "--json")).startswith('{"query":"hi"')
+        assert (await on_a_terminal("search", "hi")).startswith("\x1b[1m1. A title\x1b[0m\n")
+        assert (await on_a_terminal("search", "hi", "--json")).startswith('{"query":"hi"')
 
 
 async def test_with_nothing_to_search_with_one_line_says_what_to_do(capfd: pytest.CaptureFixture[str]) -> None:
