@@ -112,7 +112,7 @@ def _base(tree: turbohtml.Document, url: str) -> str:
     if element is None:
         return url
     try:
-        base = urls.parse(element.attr("href") or "", urls.parse(url))
+        base = urls.parse(element.attr("href") or "", urls.parse(url) if url else None)
     except InvalidUrl:
         return url
     return base.full if base.scheme in ("https", "http") else url

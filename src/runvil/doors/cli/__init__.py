@@ -19,6 +19,7 @@ COMMANDS = {
     "call": ("runvil.doors.cli.call", "Call a tool exactly as a model does."),
     "demo": ("runvil.doors.cli.demo", "Watch the boundary work, without internet."),
     "doctor": ("runvil.doors.cli.doctor", "What is configured, what is reachable, what would be used."),
+    "extract": ("runvil.doors.cli.extract", "Print the article of a page in a file, without network."),
     "fetch": ("runvil.doors.cli.fetch", "Fetch web pages and print what a model would be given."),
     "gateway": ("runvil.doors.cli.gateway", "Serve web searches; the gateway holds the vendor's key."),
     "mcp": ("runvil.doors.cli.mcp", "Serve both tools to MCP clients, over stdio or HTTP."),
