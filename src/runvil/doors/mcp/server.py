@@ -36,7 +36,12 @@ def make_server(
     envelope: bool = False,
 ) -> Server[Any]:
     """A server that offers `tools`, and closes them, and the provider, when it ends. envelope: see `offer_of`."""
-    desk = _Desk([offer_of(tool, envelope=envelope) for tool in tools])
+    return server_of([offer_of(tool, envelope=envelope) for tool in tools], version, closing=(*tools, provider))
+
+
+def server_of(offers: Sequence[Offer], version: str, *, closing: Sequence[object] = ()) -> Server[Any]:
+    """closing: what is closed when the server ends, as far as it can be."""
+    desk = _Desk(offers)
 
     @asynccontextmanager
     async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -44,7 +49,7 @@ def make_server(
             yield {}
         finally:
             with anyio.CancelScope(shield=True):
-                await _close(tools, provider)
+                await _close(closing)
 
     return Server(
         "runvil",
@@ -58,9 +63,9 @@ def make_server(
     )
 
 
-async def _close(tools: Sequence[WebFetch | WebSearch], provider: SearchProvider | None) -> None:
-    for closing in (*tools, provider):
-        aclose = getattr(closing, "aclose", None)
+async def _close(closing: Sequence[object]) -> None:
+    for one in closing:
+        aclose = getattr(one, "aclose", None)
         if aclose is not None:
             await aclose()
 
