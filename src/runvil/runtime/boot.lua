@@ -1,9 +1,10 @@
--- Put a section together: the sandbox, JSON, the environment, the blocks. Returns what the host calls.
+-- Put a section together: the sandbox, its library, JSON, the environment, the blocks. Returns what the host calls.
 
 local load, error = load, error
 
-return function(sandbox, json, environment, steps, seconds, setting)
+return function(sandbox, library, json, environment, steps, seconds, setting)
   local kit = sandbox(steps, seconds)
+  library(kit, steps)
   json(kit)
   local set_prose, finish = environment(kit, setting)
   local blocks, proses = {}, {}

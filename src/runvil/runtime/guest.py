@@ -1,7 +1,7 @@
 """Lua for one section: a state of its own, whose guest never meets a value of Python's (spec 3.5).
 
-What crosses the border are byte strings, numbers and booleans. The four Lua files of this package are the inside: the
-sandbox with its budget, JSON, the environment, and what puts them together.
+What crosses the border are byte strings, numbers and booleans. The Lua files of this package are the inside: the
+sandbox with its budget, the guarded library, JSON, the environment, and what puts them together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from runvil.runtime.prompt import Block, Prompt, parse
 
 Scalar = str | int | float | bool | None
 
-INSIDE: Final = ("sandbox", "json", "environment")
+INSIDE: Final = ("sandbox", "library", "json", "environment")
 _BOOT: Final = "boot"
 
 _KEPT_PROMPTS: Final = 64

@@ -58,6 +58,16 @@ class Prompt:
             yield from section.blocks
 
 
+def decoded(data: bytes, file: str) -> str:
+    """A file's text. Raises RunError, with the place of the first byte that is no UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start].split(b"\n")
+        place = Place(file, len(before), len(before[-1].decode("utf-8", "replace")) + 1)
+        raise RunError(RunErrorKind.PARSE, "file is not UTF-8", place) from error
+
+
 def parse(text: str, file: str = "prompt") -> Prompt:
     """Read a prompt. Lua is cut out, not compiled. Raises RunError, with the place of what is wrong."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

@@ -6,20 +6,19 @@
 -- Everything the guest could replace is taken into locals first, and no method is called on a string here: its
 -- metatable leads to the guest's own library.
 
-local error, type, select, next, tostring, tonumber = error, type, select, next, tostring, tonumber
-local pcall, setmetatable, getmetatable, rawset, rawlen = pcall, setmetatable, getmetatable, rawset, rawlen
+local error, type, select, next, tostring = error, type, select, next, tostring
+local pcall, setmetatable, getmetatable, rawset = pcall, setmetatable, getmetatable, rawset
 local create, resume, yield, running = coroutine.create, coroutine.resume, coroutine.yield, coroutine.running
 local isyieldable, close, status = coroutine.isyieldable, coroutine.close, coroutine.status
-local clock, sethook = os.clock, debug.sethook
-local concat, sort, unpack, pack = table.concat, table.sort, table.unpack, table.pack
-local format, rep, sub = string.format, string.rep, string.sub
+local clock, sethook, real_meta = os.clock, debug.sethook, debug.getmetatable
+local concat, pack = table.concat, table.pack
+local format, sub = string.format, string.sub
 local floor = math.floor
 local WEAK_KEYS = { __mode = 'k' }
 
 local HOOK_EVERY = 200 -- instructions: some of them take milliseconds, those that copy long strings
 local SPENT_EVERY = 1 -- once the budget is spent, nothing of the guest's gets further than one instruction
-local UNIT = 64 -- bytes copied, or elements moved, that count like one instruction
-local LONG_STRING = 4096 -- bytes, below which looking at all of them is nothing
+local MOST_NESTED = 100 -- protected calls inside each other; deeper ones fail
 local MOST_LOGS = 200 -- lines kept between two steps
 local LONGEST_LOG = 2000 -- bytes
 local NO_MEMORY = 'not enough memory' -- Lua's own words, which reach a pcall as an error
@@ -55,12 +54,25 @@ return function(most_steps, most_seconds)
     return co
   end
 
+  -- Protected calls nest without end in a coroutine, and Lua takes quadratic time to unwind them: so they are counted.
+  local depth = 0
+
   local function settled(...)
+    depth = depth - 1
     charge(1)
     return ...
   end
 
-  local function guarded(f, ...) return settled(pcall(f, ...)) end
+  local function checked(...)
+    charge(1)
+    return ...
+  end
+
+  local function guarded(f, ...)
+    if depth >= MOST_NESTED then return false, 'too many protected calls inside each other' end
+    depth = depth + 1
+    return settled(pcall(f, ...))
+  end
 
   ---------------------------------------------------------------- error values and frozen objects
 
@@ -129,13 +141,22 @@ return function(most_steps, most_seconds)
   ---------------------------------------------------------------- coroutines of the guest
 
   -- A coroutine that calls the host yields through every one around it, out to `step` and back.
-  local function relayed(co, ok, tag, ...)
-    charge(1)
-    if ok and tag == HOST then return relayed(co, resume(co, yield(HOST, ...))) end
-    return ok, tag, ...
+  local relayed
+  local depths = setmetatable({}, WEAK_KEYS) -- coroutine -> protected calls it is inside of
+
+  local function resumed(co, ...)
+    if type(co) ~= 'thread' then return resume(co, ...) end -- which says what is wrong
+    local outer = depth
+    depth = depths[co] or 0
+    return relayed(co, outer, resume(co, ...))
   end
 
-  local function resumed(co, ...) return relayed(co, resume(co, ...)) end
+  relayed = function(co, outer, ok, tag, ...)
+    depths[co], depth = depth, outer
+    charge(1)
+    if ok and tag == HOST then return resumed(co, yield(HOST, ...)) end
+    return ok, tag, ...
+  end
 
   local function unwrapped(co, ok, ...)
     if ok then return ... end
@@ -163,135 +184,9 @@ return function(most_steps, most_seconds)
     close = function(co)
       co = co or running()
       if co == main then error('cannot close the main coroutine', 2) end
-      return settled(close(co))
+      return checked(close(co))
     end,
   }
-
-  ---------------------------------------------------------------- the base functions that need a guard
-
-  -- Keys in a fixed order: the array part, booleans, numbers, strings by their bytes, then the rest.
-  local RANK = { boolean = 1, number = 2, string = 3 }
-  local function before(a, b)
-    local x, y = RANK[type(a)], RANK[type(b)]
-    if x ~= y then return x < y end
-    if x == 1 then return not a and b end
-    return a < b
-  end
-
-  local function ordered(t)
-    local keys, rest, n = {}, {}, rawlen(t)
-    for i = 1, n do keys[i] = i end
-    local sorted = {}
-    for key in next, t do
-      if math.type(key) == 'integer' and key >= 1 and key <= n then -- stands there already
-      elseif RANK[type(key)] then sorted[#sorted + 1] = key
-      else rest[#rest + 1] = key end
-    end
-    sort(sorted, before)
-    for i = 1, #sorted do keys[n + i] = sorted[i] end
-    n = #keys
-    for i = 1, #rest do keys[n + i] = rest[i] end
-    return keys
-  end
-
-  local function walk(t)
-    local fields = frozen[t] or t
-    local keys, at = ordered(fields), 0
-    return function()
-      local value
-      repeat
-        at = at + 1
-        if keys[at] == nil then return nil end
-        value = rawget(fields, keys[at])
-      until value ~= nil
-      return keys[at], value
-    end
-  end
-
-  local function pairs_of(t)
-    local meta = not frozen[t] and type(t) == 'table' and debug.getmetatable(t)
-    if meta and meta.__pairs then return meta.__pairs(t) end
-    if type(t) ~= 'table' then error(format("bad argument #1 to 'pairs' (table expected, got %s)", type(t)), 2) end
-    return walk(t), t, nil
-  end
-
-  -- The table functions count in C, where no hook runs: what they will count is charged first, and a length that a
-  -- metamethod gives is none.
-  local real_meta = debug.getmetatable
-  local function counted(t, name)
-    if type(t) ~= 'table' then return 0 end
-    local meta = real_meta(t)
-    if meta and not frozen[t] and meta.__len then
-      error(format("'%s' takes no table whose length a metamethod gives", name), 3)
-    end
-    return #t
-  end
-
-  local function charged(name, f)
-    return function(t, ...)
-      charge(counted(t, name) // UNIT)
-      return f(t, ...)
-    end
-  end
-
-  local function span(first, last)
-    first, last = tonumber(first) or 1, tonumber(last) or 0
-    if last < first then return 0 end
-    local wide = last - first
-    if wide < 0 or wide > most_steps then return most_steps + 1 end
-    return floor(wide) // UNIT
-  end
-
-  local function charged_span(span_of, f)
-    return function(...)
-      charge(span_of(...))
-      return f(...)
-    end
-  end
-
-  local tables = {
-    concat = function(t, separator, first, last)
-      charge(counted(t, 'concat') // UNIT + span(first, last))
-      return concat(t, separator, first, last or #t)
-    end,
-    insert = charged('insert', table.insert),
-    remove = charged('remove', table.remove),
-    sort = function(t, compare)
-      local n = counted(t, 'sort')
-      charge(n + n // UNIT)
-      return sort(t, compare)
-    end,
-    move = charged_span(function(_, first, last) return span(first, last) end, table.move),
-    unpack = function(t, first, last) return unpack(t, first or 1, last or #t) end,
-    pack = pack,
-    create = function(n, m)
-      charge(span(1, n) + span(1, m))
-      return table.create(n, m or 0)
-    end,
-  }
-
-  local strings = {}
-  for name, f in next, string do
-    if name ~= 'dump' then strings[name] = f end
-  end
-  for _, name in next, { 'find', 'gmatch', 'gsub', 'lower', 'match', 'reverse', 'upper', 'byte' } do
-    local f = string[name]
-    strings[name] = function(s, ...)
-      if type(s) == 'string' and #s > LONG_STRING then charge(#s // UNIT) end
-      return f(s, ...)
-    end
-  end
-  strings.rep = function(s, n, separator)
-    if type(s) ~= 'string' or n == nil then return rep(s, n, separator) end
-    local size = #s + (type(separator) == 'string' and #separator or 0)
-    if size == 0 then return '' end -- or it would count to n for nothing
-    charge(span(1, size * (tonumber(n) or 0)))
-    return rep(s, n, separator)
-  end
-
-  local string_meta = real_meta('')
-  string_meta.__index = strings
-  string_meta.__metatable = 'string'
 
   ---------------------------------------------------------------- the environment
 
@@ -308,7 +203,6 @@ return function(most_steps, most_seconds)
     getmetatable = getmetatable,
     ipairs = ipairs,
     next = next,
-    pairs = pairs_of,
     pcall = guarded,
     print = log,
     rawequal = rawequal,
@@ -334,8 +228,6 @@ return function(most_steps, most_seconds)
     end,
     coroutine = coroutines,
     math = copy(math),
-    string = strings,
-    table = tables,
     utf8 = copy(utf8),
   }
   env._G = env
@@ -406,6 +298,6 @@ return function(most_steps, most_seconds)
   function kit.used() return steps, seconds end
 
   kit.env, kit.host, kit.fail, kit.freeze, kit.frozen, kit.log = env, host, fail, freeze, frozen, log
-  kit.ordered, kit.charge = ordered, charge
+  kit.charge = charge
   return kit
 end

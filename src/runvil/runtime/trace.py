@@ -50,7 +50,7 @@ def to_file(file: TextIO) -> Observer:
     """One JSON line an event, flushed: a run that is killed leaves what happened."""
 
     def write(event: Mapping[str, Any]) -> None:
-        file.write(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n")
+        file.write(json.dumps(event, separators=(",", ":")) + "\n")
         file.flush()
 
     return write

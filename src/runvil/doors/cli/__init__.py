@@ -17,12 +17,14 @@ from runvil.doors.cli.statuses import FAILED, INTERRUPTED, OK
 
 COMMANDS = {
     "call": ("runvil.doors.cli.call", "Call a tool exactly as a model does."),
+    "check": ("runvil.doors.cli.check", "Parse and compile prompt files, without running them."),
     "demo": ("runvil.doors.cli.demo", "Watch the boundary work, without internet."),
     "doctor": ("runvil.doors.cli.doctor", "What is configured, what is reachable, what would be used."),
     "extract": ("runvil.doors.cli.extract", "Print the article of a page in a file, without network."),
     "fetch": ("runvil.doors.cli.fetch", "Fetch web pages and print what a model would be given."),
     "gateway": ("runvil.doors.cli.gateway", "Serve web searches; the gateway holds the vendor's key."),
     "mcp": ("runvil.doors.cli.mcp", "Serve both tools to MCP clients, over stdio or HTTP."),
+    "run": ("runvil.doors.cli.run", "Run a prompt file and print its result."),
     "search": ("runvil.doors.cli.search", "Search the web and print what a model would be given."),
 }
 """name -> (module whose `command` it is, one line for the overview)."""
