@@ -10,9 +10,9 @@ from runvil.core.config import FetchConfig
 from runvil.net.findings import Findings, findings
 from runvil.net.resolver import DnsResolver, SystemResolver
 from runvil.net.transport import Dial, SocketNet, dial
-from runvil.trust import Trust, context
 from runvil.net.workers import Workers
 from runvil.ports import Net, Renderer, Resolver
+from runvil.trust import Trust, context
 
 WORKER_SECONDS = 20.0
 """How long a worker may take to start and greet before `doctor` takes it for absent."""
