@@ -1,4 +1,4 @@
-"""`python -m bench.mcp_server`: the MCP server over stdio, beside the library alone, a bare SDK server and mcp-server-fetch.
+"""`python -m bench.mcp_server`: MCP over stdio, beside the library alone, a bare SDK server and mcp-server-fetch.
 
 Start: from a process's start to its answer to the first `tools/list`. Pages: articles of 60 KB through a session, in a
 network of the benchmark's own. The client writes and reads lines of JSON and no more, so that servers are what differs.
