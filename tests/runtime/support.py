@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from runvil import ToolError, ToolErrorKind, ToolOutput
 from runvil.runtime import Host, Pack, RunError, Unavailable
+from runvil.testing import ScriptedModel
 
 T = TypeVar("T")
 
@@ -96,7 +97,7 @@ class TextPlugin:
 
 
 def text_host(*tools: Any, **options: Any) -> Host:
-    host = Host(**options)
+    host = Host(**{"model": ScriptedModel(), **options})
     host.call(TextPlugin(*(tools or (Echo(), Shout()))))
     return host
 
