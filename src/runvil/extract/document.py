@@ -39,7 +39,11 @@ _OPENED = re.compile(
     re.IGNORECASE | re.ASCII | re.VERBOSE,
 )
 _ANY_OPENED = re.compile(rf"<(?i:{_FORMATTING})[\s/>]", re.ASCII)
-_RENAMED = re.compile(rf"<(/?)({_FORMATTING})(?=[\s/>])", re.IGNORECASE | re.ASCII)
+_RENAMED = tuple(
+    (re.compile(rf"{opening}(?=(?i:{_FORMATTING})[\s/>])", re.ASCII), f"{opening}x-") for opening in ("<", "</")
+)
+"""What becomes what; a constant replacement, which costs a third of one with groups."""
+
 
 _UNREAD = (
     "head, script, style, link, meta, template, object, embed, applet, canvas, svg, dialog:not([open]), .katex-html"
@@ -103,7 +107,9 @@ def _defused(html: str) -> str:
     unclosed = (match for match in _OPENED.finditer(html) if match["open"])
     if next(islice(unclosed, limit, None), None) is None:
         return html
-    return _RENAMED.sub(r"<\1x-\2", html)
+    for tag, renamed in _RENAMED:
+        html = tag.sub(renamed, html)
+    return html
 
 
 def _base(tree: turbohtml.Document, url: str) -> str:

@@ -13,10 +13,10 @@ ENOUGH_BYTES = 100
 
 def render(html: str, url: str, raw: bool = False) -> Rendered:
     """Render a page whose address is `url`: its article if it has one, else, or if `raw`, all of it."""
-    article, title = ("", "") if raw else _attempt(html, url, whole=False)
-    if is_enough(article):
-        return Rendered(article, Extraction.READABILITY, title)
-    page, whole_title = _attempt(html, url, whole=True)
+    label, article, title = _attempt(html, url, whole=raw)
+    if label is Extraction.RAW_HTML or is_enough(article):
+        return Rendered(article, label, title)
+    _, page, whole_title = _attempt(html, url, whole=True)
     return Rendered(page or article, Extraction.RAW_HTML, whole_title or title)
 
 
@@ -25,15 +25,21 @@ def is_enough(article: str) -> bool:
     return len(article.strip().encode("utf-8", "replace")) >= ENOUGH_BYTES
 
 
-def _attempt(html: str, url: str, *, whole: bool) -> tuple[str, str]:
-    """The markdown and title of the page or its article; no text when it cannot be had."""
+def _attempt(html: str, url: str, *, whole: bool) -> tuple[Extraction, str, str]:
+    """The markdown and title of the page or its article, and which of the two it is; no text when it cannot be had.
+
+    A page too large to be judged is given whole at once.
+    """
+    label = Extraction.RAW_HTML if whole else Extraction.READABILITY
     title = ""
     try:
         document = parse(html, url)
         if document is None:
-            return "", ""
+            return label, "", ""
         title = document.title
-        part = cleared(document) if whole else isolate(document)
-        return ("" if part is None else markdown(part, document.base)), title
+        part = None if whole else isolate(document)
+        if part is None:
+            return Extraction.RAW_HTML, markdown(cleared(document), document.base), title
+        return label, markdown(part, document.base), title
     except Exception:  # RecursionError and MemoryError among them: no page is refused for what it holds
-        return "", title
+        return label, "", title

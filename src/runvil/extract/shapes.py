@@ -25,6 +25,10 @@ _BLOCKS_IN_PHRASES = ", ".join(
 )
 
 
+MAX_SHAPED = 50_000
+"""Breaks, indices, items ... of each sort that are put right; a page with more says nothing in them."""
+
+
 def prepare_shapes(root: Element) -> None:
     disarm(root)
     _prepare_spans(root)
@@ -71,7 +75,8 @@ def _prepare_breaks(root: Element) -> None:
     """Two line breaks and more are how old pages part paragraphs; one in a heading or a link is a space."""
     for line_break in root.select("h1 br, h2 br, h3 br, h4 br, h5 br, h6 br, a br"):
         line_break.replace_with(Text(" "))
-    for run in _runs(root.select("br")):
+    breaks = root.select("br")
+    for run in _runs(breaks) if len(breaks) <= MAX_SHAPED else ():
         if run[0].parent is not None and _is_outside_code(run[0]):
             run[0].replace_with(Element("div"))
             for other in run[1:]:
@@ -110,7 +115,7 @@ def _prepare_tasks(root: Element) -> None:
 
 def _prepare_items(root: Element) -> None:
     """Items that stand in no list make one with their neighbours."""
-    for item in root.select(":not(ul):not(ol):not(menu):not(dir) > li"):
+    for item in root.select(":not(ul):not(ol):not(menu):not(dir) > li")[:MAX_SHAPED]:
         before = item.previous_sibling
         while type(before) is Text and _BLANK_TEXT.fullmatch(before.data):
             before = before.previous_sibling
@@ -132,7 +137,7 @@ def _prepare_definitions(root: Element) -> None:
 
 def _prepare_indices(root: Element) -> None:
     """Indices and powers keep their tags: GFM has no sign for them, and `~` would strike them out."""
-    for index in root.select("sub, sup"):
+    for index in root.select("sub, sup")[:MAX_SHAPED]:
         if index.text.strip():
             index.insert_before(raw(f"<{index.tag}>"))
             index.insert_after(raw(f"</{index.tag}>"))
@@ -141,6 +146,6 @@ def _prepare_indices(root: Element) -> None:
 
 def _prepare_ruby(root: Element) -> None:
     """How a character is read stands behind it in parentheses, as the page's own fallback has it."""
-    for reading in root.select("ruby > rt"):
+    for reading in root.select("ruby > rt")[:MAX_SHAPED]:
         if reading.select_one("*") is None and reading.text.strip():
             reading.replace_with(Text(f"({reading.text.strip()})"))

@@ -16,6 +16,9 @@ MAX_NESTING = 40
 MAX_SPAN = 100
 """Columns or rows that one cell may take up: spreadsheets' title rows span some dozens."""
 
+MAX_TABLES = 10_000
+"""A page with more has none that is worth reading as one: all of them come apart."""
+
 MAX_PADDING = 20_000
 """Empty cells added to all tables of a page, so that one cell cannot ask for 1,000 x 65,534 (HTML 4.9.11)."""
 
@@ -23,6 +26,7 @@ _NUMBER = re.compile(r"\s*([0-9]{1,6})")
 _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
 _CELLS = frozenset({"td", "th"})
 _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, blockquote, hr, article, section"
+_PARTS = "table, caption, thead, tbody, tfoot, tr, td, th"
 _LAYOUT_ROLES = frozenset({"presentation", "none"})
 
 
@@ -30,6 +34,10 @@ def prepare_tables(root: Element) -> None:
     """Make `root`, if it is a table, and every table below it a plain grid, or no table at all."""
     tables = [root] if root.tag == "table" else []
     tables += root.select("table")
+    if len(tables) > MAX_TABLES:
+        for part in root.select(_PARTS):
+            part.tag = "div"
+        return
     outer = {around for table in tables if (around := _around(table)) is not None}
     budget = MAX_PADDING
     for table in tables:

@@ -54,9 +54,9 @@ def test_blanks_around_an_article_do_not_count(article: str) -> None:
 def test_a_whole_page_that_cannot_be_rendered_leaves_the_short_article(
     monkeypatch: pytest.MonkeyPatch, failure: type[Exception]
 ) -> None:
-    def fails(_html: str, _url: str, *, whole: bool) -> tuple[str, str]:
+    def fails(_html: str, _url: str, *, whole: bool) -> tuple[Extraction, str, str]:
         if not whole:
-            return "tiny", "T"
+            return Extraction.READABILITY, "tiny", "T"
         return attempt("<p>x", "https://a.example/", whole=True)
 
     def broken(*_: object) -> str:

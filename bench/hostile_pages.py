@@ -1,0 +1,121 @@
+"""Pages made to hang, swell or crash a renderer, up to 8 MiB. BOTTOM is to be found in what is made of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import cycle, islice
+
+MIB = 1024 * 1024
+CAP = 8 * MIB
+"""Bytes: the most that a fetch hands to the renderer."""
+
+BOTTOM = "The text at the very bottom of this page."
+DEEP = 100_000
+
+Make = Callable[[], str]
+
+NESTED = (
+    ("div",), ("span",), ("p", "div"), ("ul", "li"), ("dl", "dd"), ("blockquote",), ("table", "tr", "td"), ("b",),
+    ("i", "div"), ("a", "div"), ("form", "div"), ("section",), ("article",), ("h1",), ("pre",), ("pre", "code"),
+    ("button",), ("ruby", "rt"), ("noscript",), ("x-unknown",), ("figure",), ("details",), ("font",), ("nobr",),
+    ("div hidden",), ("p style=display:none",), ("fieldset",), ("center",), ("math",), ("label",), ("sub",), ("sup",),
+    ("dd",), ("li",), ("summary",), ("span", "div"), ("div class=collapse aria-hidden=true",),
+)  # fmt: skip
+
+
+def nested(*tags: str) -> Make:
+    return lambda: "".join(f"<{tag}>" for tag in tags) * (DEEP // len(tags)) + BOTTOM
+
+
+def filled(piece: str, *, before: str = "", after: str = "") -> Make:
+    """`piece` over and over, up to the cap."""
+    return lambda: before + piece * ((CAP - 4096) // len(piece.encode())) + after + f"<p>{BOTTOM}"
+
+
+def numbered(template: str, count: int, *, before: str = "", after: str = "") -> Make:
+    return lambda: before + "".join(template.format(number) for number in range(count)) + after + BOTTOM
+
+
+def bomb(*tags: str) -> Make:
+    """Five thousand formatting elements that HTML5 opens again in every one of two hundred thousand paragraphs."""
+    opened = "".join(f"<{tag} x{number}>" for number, tag in enumerate(islice(cycle(tags), 5_000)))
+    return lambda: f"<p>{opened}{'<p>x' * 200_000}{BOTTOM}"
+
+
+PAGES: Mapping[str, Make] = {
+    **{f"nested {' '.join(tags)}": nested(*tags) for tags in NESTED},
+    "8 MiB of <div>": lambda: "<div>" * ((CAP - 100) // 5) + BOTTOM,
+    "a million cells": lambda: f"<table>{('<tr>' + '<td>7' * 1_000) * 1_000}</table>{BOTTOM}",
+    "bomb of <b>": bomb("b"),
+    "bomb of many tags": bomb("b", "i", "u", "em", "font"),
+    "bomb in attributes": numbered('<b x{}="</b>">', 5_000, before="<p>", after="<p>x" * 200_000),
+    "bomb in upper case": numbered("<B\nx{}>", 5_000, before="<p>", after="<p>x" * 200_000),
+    "bomb of links": numbered("<a x{0}><b x{0}>", 5_000, before="<p>", after="<p>x" * 200_000),
+    "bomb in a cell": numbered("<b x{}>", 5_000, before="<table><tr><td>", after="<p>x" * 200_000),
+    "spans of 65,534": lambda: f"<table>{'<tr><td colspan=65534 rowspan=65534>x' * 100_000}</table>{BOTTOM}",
+    "one wide row over many": lambda: f"<table><tr>{'<td>x' * 100_000}{'<tr><td>y' * 100_000}</table>{BOTTOM}",
+    "tables in cells": lambda: "<table><tr><td>x" * 20_000 + BOTTOM,
+    "tables side by side": filled("<table><tr><td>x<td>y</table>"),
+    "foster-parented text": filled("<table>x"),
+    "attributes": numbered(" a{}=x", 600_000, before="<div", after=">"),
+    "one attribute": lambda: f"<div title='{'x' * (CAP - 100)}'>{BOTTOM}</div>",
+    "class names": lambda: f"<div class='{'social-share ' * 600_000}'>{BOTTOM}</div>",
+    "ids": numbered("<i id=n{}>x</i>", 150_000),
+    "styles": lambda: f"<div style='{'font-size:0' * 700_000}x'>{BOTTOM}</div>",
+    "names of folds": filled("<div hidden class=tab-panel>x</div>"),
+    "controls of folds": lambda: f"<a aria-controls='{'x ' * 2_000_000}'>y</a>{BOTTOM}",
+    "entities": filled("&lt;"),
+    "broken entities": filled("&#xZ;&am"),
+    "long entities": filled("&CounterClockwiseContourIntegral;"),
+    "zeros": filled("\0"),
+    "control characters": filled("a&#27;&#8;"),
+    "one word": filled("x"),
+    "one word of ideographs": filled("漢"),
+    "marks upon marks": filled("e\u0301\u0301\u0301"),
+    "right-to-left overrides": filled("\u202ea\u202d"),
+    "markdown's own signs": filled("*_`[<!|~#\\"),
+    "backticks in code": lambda: f"<pre>{'`' * (CAP - 200)}</pre><p>{BOTTOM}",
+    "brackets": filled("[]("),
+    "lines of signs": filled("<br># - 1. &gt; "),
+    "links": filled("<a href=x>y</a>"),
+    "links around blocks": filled("<a href=x><h2>y</h2><ul><li>z</ul></a>"),
+    "links of one base": lambda: f"<base href='https://a.example/{'x' * 8_000}/'>{'<a href=y>z</a>' * 200_000}{BOTTOM}",
+    "images": filled("<img src=x alt=y>"),
+    "image candidates": lambda: f"<img srcset='{'x 1x,' * 1_600_000}' alt=y>{BOTTOM}",
+    "payload images": filled("<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>"),
+    "line breaks": filled("x<br>"),
+    "nothing but line breaks": filled("<br>"),
+    "paragraphs": filled("<p>x"),
+    "empty divisions": filled("<div></div>"),
+    "items without a list": filled("<li>x"),
+    "lists": filled("<ul><li>x</ul>"),
+    "headings": filled("<h2>x</h2>"),
+    "definitions": filled("<dl><dt>x<dd>y</dl>"),
+    "indices": filled("<sub>2</sub><sup>3</sup>"),
+    "ruby": filled("<ruby>漢<rt>kan</ruby>"),
+    "formulas": filled("<math alttext='x'><mi>x</mi></math>"),
+    "boxes": filled("<li><input type=checkbox>x"),
+    "emphasis": filled("<b>x</b> "),
+    "emphasis inside words": filled("x<b>y</b>z<i>w</i>"),
+    "misnested": filled("<a><b><i></a></b>x"),
+    "unclosed tags": filled("<div <p <b <a "),
+    "unclosed comment": lambda: f"<p>{BOTTOM}</p><!-- {'x' * (CAP - 200)}",
+    "comments": filled("<!---->"),
+    "options": filled("<option>x", before="<select>", after="</select>"),
+    "text areas": filled("<textarea>x</textarea>"),
+    "frames": filled("<iframe src=x></iframe>"),
+    "templates": filled("<template shadowrootmode=open><p>x</template>"),
+    "namespaces": filled("<svg><desc><math><mi>x</svg>"),
+    "linked data, deep": lambda: f"<script type=application/ld+json>{'[' * 250_000}</script><p>{BOTTOM}",
+    "linked data, wide": lambda: f"<script type=application/ld+json>[{'{},' * 90_000}{{}}]</script><p>{BOTTOM}",
+    "linked data, often": lambda: f"{'<script type=application/ld+json>[{}]</script>' * 100_000}<p>{BOTTOM}",
+    "descriptions": lambda: (
+        f"{'<meta name=description content=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx>' * 90_000}<p>{BOTTOM}"
+    ),
+    "one long description": lambda: (
+        f"<meta name=description content='{'word ' * 500_000}'>{'<p>word word word word word' * 120_000}<p>{BOTTOM}"
+    ),
+    "articles": filled("<article><h1>x</h1><p>y</article>"),
+    "bases": filled("<base href=https://a.example/>"),
+    "titles": filled("<title>x</title>"),
+}
