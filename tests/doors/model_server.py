@@ -34,7 +34,8 @@ def must(holds: bool, what: str) -> None:
 class Model:
     """said: the answers to the calls, in their order, once they are there. failed: which were marked as errors."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Row], names: Sequence[str]) -> None:
+        self.described = {name: DESCRIBED[name] for name in names}
         self.calls = [(f"call_{number}", row) for number, row in enumerate(rows)]
         self.said: list[str] = []
         self.failed: list[bool] = []
@@ -56,16 +57,16 @@ class Model:
         self.failed = [failed for _, _, failed in answers]
 
 
-def declared(tools: Sequence[Json]) -> None:
+def declared(model: Model, tools: Sequence[Json]) -> None:
     """(name, description, parameters) as they must be; `strict` may only say no."""
     found = {tool["name"]: (tool["description"], tool["parameters"]) for tool in tools}
-    must(found == DESCRIBED, f"declared: {found}")
+    must(found == model.described, f"declared: {found}")
     must(not any(tool.get("strict") for tool in tools), "strict mode wants every argument required")
 
 
 def chat(model: Model, request: Json) -> Json:
     must(all(tool["type"] == "function" for tool in request["tools"]), "not a function")
-    declared([tool["function"] for tool in request["tools"]])
+    declared(model, [tool["function"] for tool in request["tools"]])
     turns = [message for message in request["messages"] if message["role"] == "tool"]
     message: Json = {"role": "assistant", "content": "done", "refusal": None}
     if turns:
@@ -86,7 +87,7 @@ def chat(model: Model, request: Json) -> Json:
 
 def responses(model: Model, request: Json) -> Json:
     must(all(tool["type"] == "function" for tool in request["tools"]), "not a function")
-    declared(request["tools"])
+    declared(model, request["tools"])
     turns = [item for item in request["input"] if isinstance(item, dict) and item.get("type") == "function_call_output"]
     output: list[Json]
     if turns:
@@ -109,7 +110,7 @@ def responses(model: Model, request: Json) -> Json:
 
 def messages(model: Model, request: Json) -> Json:
     must(all(set(tool) == {"name", "description", "input_schema"} for tool in request["tools"]), "not a tool")
-    declared([{**tool, "parameters": tool["input_schema"]} for tool in request["tools"]])
+    declared(model, [{**tool, "parameters": tool["input_schema"]} for tool in request["tools"]])
     last = request["messages"][-1]["content"]
     turns = [block for block in last if isinstance(block, dict) and block["type"] == "tool_result"]
     content: list[Json] = [{"type": "text", "text": "done"}]
@@ -134,9 +135,9 @@ SPOKEN: Mapping[str, Callable[[Model, Json], Json]] = {
 
 
 @contextmanager
-def model_server(rows: Sequence[Row]) -> Iterator[Model]:
-    """The model, at `url`. What it refused fails the test at the end."""
-    model = Model(rows)
+def model_server(rows: Sequence[Row], names: Sequence[str] = tuple(DESCRIBED)) -> Iterator[Model]:
+    """The model, at `url`; tools of these names must be declared. What it refused fails the test at the end."""
+    model = Model(rows, names)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(model))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))

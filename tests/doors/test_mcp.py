@@ -204,6 +204,25 @@ async def test_whoever_asks_for_progress_is_told_how_long_it_may_take(mode: str)
         assert told[0] == (0, 20.0, "waiting for the web")
 
 
+async def test_a_call_that_lasts_reports_how_long_it_has_lasted(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runvil.doors.mcp.server.TICK", 0.06)
+    told: list[float] = []
+    enough = asyncio.Event()
+
+    async def note(gone: float, _: float | None, __: str | None) -> None:
+        told.append(gone)
+        if len(told) == 4:
+            enough.set()
+
+    async with connected(mode=mode) as client:
+        call = asyncio.create_task(client.call_tool("web_fetch", {"url": f"{URL}hang"}, progress_callback=note))
+        await enough.wait()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+    assert told[0] == 0
+    assert told == sorted(set(told))
+
+
 async def test_a_call_that_is_cancelled_is_cancelled_down_to_its_connection(mode: str) -> None:
     net = network()
     async with connected(net, mode=mode) as client:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -112,16 +112,33 @@ def _declared(offer: Offer) -> types.Tool:
 async def _with_progress(context: Context, offer: Offer, arguments: Mapping[str, Any]) -> Answer:
     """Call, and tell a client that asked for it how many seconds have gone by, of how many at most."""
     await context.session.report_progress(0, offer.seconds, WAITING)
-    async with anyio.create_task_group() as group:
-        group.start_soon(_tick, context, offer.seconds)
-        answer = await offer.answer(arguments)
-        group.cancel_scope.cancel()
-    return answer
+    ticking = _Ticking(context, offer.seconds)
+    try:
+        return await offer.answer(arguments)
+    finally:
+        ticking.stop()
 
 
-async def _tick(context: Context, total: float | None) -> None:
-    clock = asyncio.get_running_loop().time
-    began = clock()
-    while True:
-        await anyio.sleep(TICK)
-        await context.session.report_progress(round(clock() - began, 1), total, WAITING)
+class _Ticking:
+    """Reports progress now and then until it is stopped. A call that ends before the first report costs a timer."""
+
+    def __init__(self, context: Context, total: float | None) -> None:
+        self._context = context
+        self._total = total
+        self._loop = asyncio.get_running_loop()
+        self._began = self._loop.time()
+        self._report: asyncio.Task[None] | None = None
+        self._timer = self._loop.call_later(TICK, self._tick)
+
+    def _tick(self) -> None:
+        self._report = self._loop.create_task(self._say(round(self._loop.time() - self._began, 1)))
+        self._timer = self._loop.call_later(TICK, self._tick)
+
+    async def _say(self, gone: float) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client has gone
+            await self._context.session.report_progress(gone, self._total, WAITING)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+        if self._report is not None:
+            self._report.cancel()

@@ -23,7 +23,7 @@ INTERRUPTED = 130
 MAX_LINE = 4 * 1024 * 1024
 """Bytes of a message, as many as the SDK takes over HTTP; a longer one is answered as one that cannot be read."""
 
-PIPE_ROOM = 1024 * 1024
+PIPE_ROOM = 256 * 1024
 """Bytes that a pipe is asked to hold, the most that Linux gives everybody: an answer should not need several turns."""
 
 F_SETPIPE_SZ = 1031  # fcntl(2); the module knows it on Linux alone
