@@ -99,7 +99,6 @@ MODELS: dict[str, Callable[[Reads], dict[str, object]]] = {
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # LlamaIndex's own
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Haystack leaves its client open
 @pytest.mark.parametrize(("name", "program"), PROGRAMS, ids=[f"{name}-" for name, _ in PROGRAMS])
 def test_a_program_runs_and_its_model_reads_the_page(name: str, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(IMPORTED.get(name, name), reason=f"{name} is not installed")
