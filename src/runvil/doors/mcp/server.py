@@ -131,7 +131,7 @@ class _Ticking:
         self._timer = self._loop.call_later(TICK, self._tick)
 
     def _tick(self) -> None:
-        self._report = self._loop.create_task(self._say(round(self._loop.time() - self._began, 1)))
+        self._report = self._loop.create_task(self._say(round(self._loop.time() - self._began, 2)))
         self._timer = self._loop.call_later(TICK, self._tick)
 
     async def _say(self, gone: float) -> None:
