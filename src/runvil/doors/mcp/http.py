@@ -13,15 +13,13 @@ from starlette.types import ASGIApp
 
 from runvil.core.config import ConfigError
 from runvil.doors.mcp.gate import LOOPBACK, MAX_BODY, MIN_KEY, PATH, Gate
+from runvil.gateway.wire import BoundedProtocol
 
 GRACE = 5
 """Seconds for calls under way when the server is told to end."""
 
 KEEP_ALIVE = 30
 """Seconds for an idle connection."""
-
-MAX_CONNECTIONS = 1024
-"""Connections at once, idle ones too; uvicorn answers 503 beyond."""
 
 MAX_HEAD = 16 * 1024
 """Bytes of a request's head."""
@@ -47,14 +45,13 @@ def serve_http(server: Server[Any], host: str, port: int, *, key: str | None = N
         host=host,
         port=port,
         loop="asyncio",
-        http="h11",
+        http=BoundedProtocol,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MAX_CONNECTIONS,
         h11_max_incomplete_event_size=MAX_HEAD,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
