@@ -24,7 +24,7 @@ COMMANDS = {
     "fetch": ("runvil.doors.cli.fetch", "Fetch web pages and print what a model would be given."),
     "gateway": ("runvil.doors.cli.gateway", "Serve web searches; the gateway holds the vendor's key."),
     "mcp": ("runvil.doors.cli.mcp", "Serve both tools to MCP clients, over stdio or HTTP."),
-    "run": ("runvil.doors.cli.run", "Run a prompt file and print its result."),
+    "run": ("runvil.doors.cli.run_prompt", "Run a prompt file and print its result."),
     "search": ("runvil.doors.cli.search", "Search the web and print what a model would be given."),
 }
 """name -> (module whose `command` it is, one line for the overview)."""
