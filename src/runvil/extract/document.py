@@ -48,7 +48,10 @@ _RENAMED = tuple(
 _UNREAD = (
     "head, script, style, link, meta, template, object, embed, applet, canvas, svg, dialog:not([open]), .katex-html"
 )
-_HIDING = '[hidden], [aria-hidden="true" i], [style], noscript'
+_HIDING = (
+    '[hidden], [aria-hidden="true" i], noscript, [style*="none" i], [style*="hidden" i], [style*="collapse" i], '
+    '[style*="opacity" i], [style*="font-size" i]'
+)
 _HIDING_STYLE = re.compile(
     r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0+(?:\.0+)?(?:[a-z%]+)?\s*(?:;|!|$))",
     re.IGNORECASE | re.ASCII,

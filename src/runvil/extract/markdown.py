@@ -32,10 +32,13 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def markdown(root: Element, base: str) -> str:
     """Render what is below `root`, whose links are relative to `base`. Changes the tree."""
-    prepare_shapes(root)
-    prepare_code(root)
+    present = {node.tag for node in root.iter_elements(include_self=True)}
+    prepare_shapes(root, present)
+    if "pre" in present:
+        prepare_code(root)
     prepare_addresses(root, base)
-    prepare_tables(root)
+    if "table" in present:
+        prepare_tables(root)
     text = root.to_markdown(_STYLE)
     if _BAD.search(text) is None:
         return text

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runvil.extract.names import Kind, says_foreign
+from runvil.extract.names import FOREIGN, IS_ARTICLE, IS_PRODUCT, NOTHING, PLAIN, TALKING, says
 
 if TYPE_CHECKING:
     from turbohtml import Element
@@ -56,8 +56,6 @@ _NEVER_FOREIGN = frozenset({
     "html", "body", "main", "article", "h1", "h2", "h3", "h4", "h5", "h6", "p", "pre", "table", "tbody", "tr", "td",
 })
 # fmt: on
-_TALKING = re.compile(r"(?:^|[\s_-])(?:comments?(?:list|section|area)?|disqus\w*|respond)(?:$|[\s_-])", re.IGNORECASE)
-_TALK_WORDS = ("omment", "OMMENT", "isqus", "espond")
 _WORDS = re.compile(r"\w+")
 
 
@@ -91,10 +89,15 @@ def measure(page: Survey, hidden: bytearray, claims: Claims) -> Measures:
     linked = [own if link else 0 for own, link in zip(page.own, inside, strict=True)]
     unlinked = [own - link for own, link in zip(page.own, linked, strict=True)]
     blocks = _blocks(page, unlinked)
-    names = [_names(node) for node in page.nodes]
-    kind = _kind(page, claims, names, unlinked)
-    foreign = _foreign(page, hidden, names, kind, page.sums(blocks, hidden))
-    _keep_described(page, hidden, foreign, claims)
+    full = page.fullness(hidden)
+    whole = page.sums(blocks, hidden)
+    most = int(whole[0] * MUCH)
+    believed = bytearray(prose <= most for prose in whole)
+    _believe_description(page, believed, claims)
+    foreign, talk = _foreign(page, hidden, _kind(claims), believed, full)
+    if claims.article or not _is_talk(page, talk, unlinked):
+        for at in talk:
+            foreign[at] |= believed[at]
     text, inked, prose = (page.sums(amounts, foreign) for amounts in (page.own, linked, blocks))
     return Measures(page, claims, foreign, blocks, text, inked, prose)
 
@@ -116,51 +119,57 @@ def _blocks(page: Survey, unlinked: list[int]) -> list[int]:
     return [weight if weight >= PARAGRAPH else 0 for weight in weights]
 
 
-def _kind(page: Survey, claims: Claims, names: list[str], unlinked: list[int]) -> Kind:
-    kind = Kind.ANY
-    if claims.article:
-        kind |= Kind.ARTICLE
-    elif _is_talk(page, names, unlinked):
-        kind |= Kind.TALK
-    return kind | Kind.PRODUCT if claims.product else kind
+def _kind(claims: Claims) -> int:
+    return (IS_ARTICLE if claims.article else PLAIN) | (IS_PRODUCT if claims.product else PLAIN)
 
 
-def _is_talk(page: Survey, names: list[str], unlinked: list[int]) -> bool:
-    if not any(word in name for name in set(names) for word in _TALK_WORDS):
-        return False
-    marks = bytearray(
-        bool(name) and tag not in _NEVER_FOREIGN and _TALKING.search(name) is not None
-        for name, tag in zip(names, page.tags, strict=True)
-    )
-    inside = page.spread(marks)
-    return sum(own for own, talk in zip(unlinked, inside, strict=True) if talk) > TALK * sum(unlinked)
+def _is_talk(page: Survey, talk: list[int], unlinked: list[int]) -> bool:
+    """Whether the parts named comments are the page: a forum, a question with its answers."""
+    marks = bytearray(len(page.nodes))
+    for at in talk:
+        marks[at] = 1
+    inside = sum(sum(unlinked[at : page.end[at]]) for at in page.outermost(marks))
+    return inside > TALK * sum(unlinked)
 
 
-def _foreign(page: Survey, hidden: bytearray, names: list[str], kind: Kind, prose: list[int]) -> bytearray:
-    """Mark the elements that say they are no content, unless they hold much of the page's prose."""
-    most = int(prose[0] * MUCH)
+def _foreign(
+    page: Survey, hidden: bytearray, kind: int, believed: bytearray, full: list[int]
+) -> tuple[bytearray, list[int]]:
+    """Mark the elements that say they are no content and are believed; list those that say they are comments."""
     foreign = bytearray(hidden)
-    for at, tag in enumerate(page.tags):
-        if at and prose[at] <= most and _says_foreign(tag, page.nodes[at], names[at], kind):
+    talk: list[int] = []
+    at, count = 1, len(page.nodes)
+    while at < count:
+        if foreign[at] or not full[at]:
+            at = page.end[at]
+            continue
+        said = _says(page.tags[at], page.nodes[at], kind)
+        if said == FOREIGN and believed[at]:
             foreign[at] = 1
-    return foreign
+            at = page.end[at]
+            continue
+        if said == TALKING:
+            talk.append(at)
+        at += 1
+    return foreign, talk
 
 
-def _says_foreign(tag: str, node: Element, names: str, kind: Kind) -> bool:
+def _says(tag: str, node: Element, kind: int) -> int:
     if tag in _FOREIGN_TAGS:
-        return True
+        return FOREIGN
     if tag in _NEVER_FOREIGN:
-        return False
-    return (node.attr("role") or "") in _FOREIGN_ROLES or (names != "" and says_foreign(names, kind))
+        return NOTHING
+    said = says(names, kind) if (names := _names(node)) else NOTHING
+    return FOREIGN if said != FOREIGN and (node.attr("role") or "") in _FOREIGN_ROLES else said
 
 
-def _keep_described(page: Survey, hidden: bytearray, foreign: bytearray, claims: Claims) -> None:
-    """What the page's own description quotes is no foreign part, whatever its name."""
+def _believe_description(page: Survey, believed: bytearray, claims: Claims) -> None:
+    """What the page's own description quotes is no foreign part, whatever it is named."""
     for place in described(page, claims.about):
         at = place
         while at > 0:
-            if not hidden[at] and page.tags[at] not in _FURNITURE:
-                foreign[at] = 0
+            if page.tags[at] not in _FURNITURE:
+                believed[at] = 0
             at = page.parent[at]
 
 

@@ -8,19 +8,14 @@ A trailing * stands for any ending.
 from __future__ import annotations
 
 import re
-from enum import Flag, auto
 from functools import lru_cache
 from itertools import pairwise
 
+PLAIN, IS_ARTICLE, IS_PRODUCT = 0, 1, 2
+"""What is known of a page, which decides what its names mean; bits, because they are asked for every element."""
 
-class Kind(Flag):
-    """What is known of a page, which decides what its names mean."""
-
-    ANY = 0
-    ARTICLE = auto()
-    PRODUCT = auto()
-    TALK = auto()
-
+NOTHING, FOREIGN, TALKING = 0, 1, 2
+"""What names say: nothing, that this is not the page, that people talk here."""
 
 ALWAYS = (
     # the site's own furniture
@@ -42,7 +37,7 @@ ALWAYS = (
     # what others say about it, and who they are
     "review reviews userinfo signature"
 )
-TALK = "comment comments commentlist commentsection commentarea disqus* respond"
+TALK = "comment comments commentlist commentsection commentarea disqus respond"
 """Below an article; a forum is made of them."""
 
 ARTICLE = (
@@ -68,27 +63,31 @@ _PARTS = re.compile(r"[-_]+")
 
 
 @lru_cache(maxsize=16_384)
-def says_foreign(names: str, kind: Kind) -> bool:
-    """Whether the names of an element say that it is not what a page of this kind is about."""
+def says(names: str, kind: int) -> int:
+    """What the names of an element say of it on a page of this kind."""
     words, beginnings, endings = _table(kind)
+    said = NOTHING
     for name in names[:MAX_NAMES].lower().split():
         parts = _PARTS.split(name)
         if len(parts) > MAX_PARTS:
             continue
         for word in (*parts, *map("".join, pairwise(parts))):
             if word in words or word.startswith(beginnings) or word.endswith(endings):
-                return True
-    return False
+                return FOREIGN
+            if word in _TALK or word.startswith("disqus"):
+                said = TALKING
+    return said
 
 
-@lru_cache(maxsize=16)
-def _table(kind: Kind) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+_TALK = frozenset(TALK.split())
+
+
+@lru_cache(maxsize=4)
+def _table(kind: int) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
     listed = ALWAYS.split()
-    if Kind.TALK not in kind:
-        listed += TALK.split()
-    if Kind.ARTICLE in kind:
+    if kind & IS_ARTICLE:
         listed += ARTICLE.split()
-    if Kind.PRODUCT in kind:
+    if kind & IS_PRODUCT:
         listed += PRODUCT.split()
     beginnings = tuple(word[:-1] for word in listed if word.endswith("*"))
     endings = tuple(word[1:] for word in listed if word.startswith("*"))

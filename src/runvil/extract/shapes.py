@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
 
-from runvil.extract.raw import disarm, raw
+from runvil.extract.raw import RAW, disarm, raw
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from turbohtml import Node
 
 _BLANK_TEXT = re.compile(r"\s*", re.ASCII)
@@ -29,16 +31,11 @@ MAX_SHAPED = 50_000
 """Breaks, indices, items ... of each sort that are put right; a page with more says nothing in them."""
 
 
-def prepare_shapes(root: Element) -> None:
-    disarm(root)
-    _prepare_spans(root)
-    _prepare_formulas(root)
-    _prepare_breaks(root)
-    _prepare_tasks(root)
-    _prepare_items(root)
-    _prepare_definitions(root)
-    _prepare_indices(root)
-    _prepare_ruby(root)
+def prepare_shapes(root: Element, present: set[str]) -> None:
+    """Put into shape what is `present` below `root`, by tag."""
+    for tags, prepare in _SHAPES:
+        if not tags.isdisjoint(present):
+            prepare(root)
 
 
 def _prepare_spans(root: Element) -> None:
@@ -149,3 +146,17 @@ def _prepare_ruby(root: Element) -> None:
     for reading in root.select("ruby > rt")[:MAX_SHAPED]:
         if reading.select_one("*") is None and reading.text.strip():
             reading.replace_with(Text(f"({reading.text.strip()})"))
+
+
+_SHAPES: tuple[tuple[frozenset[str], Callable[[Element], None]], ...] = (
+    # what a page must hold for the step to be taken; the first comes before the others make such elements
+    (frozenset({RAW}), disarm),
+    (_PHRASES, _prepare_spans),
+    (frozenset({"math", "img"}), _prepare_formulas),
+    (frozenset({"br"}), _prepare_breaks),
+    (frozenset({"input"}), _prepare_tasks),
+    (frozenset({"li"}), _prepare_items),
+    (frozenset({"dd", "details"}), _prepare_definitions),
+    (frozenset({"sub", "sup"}), _prepare_indices),
+    (frozenset({"ruby"}), _prepare_ruby),
+)

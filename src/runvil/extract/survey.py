@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate
+from operator import sub
 from typing import TYPE_CHECKING
 
-from turbohtml import Text
+from turbohtml import Element, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from turbohtml import Element, Node
+    from turbohtml import Node
 
 MAX_ELEMENTS = 200_000
 """More than this is no page anybody wrote: it is rendered whole, unjudged (research note E, guard 3: isolation needed
@@ -55,19 +56,13 @@ class Survey:
     place: dict[Node | None, int]
 
     def sums(self, amounts: list[int], without: bytearray | None = None) -> list[int]:
-        """Each node's amount with those of everything below it, leaving out the subtrees marked in `without`."""
-        total = list(amounts)
-        parent = self.parent
-        if without is None:
-            for at in range(len(total) - 1, 0, -1):
-                total[parent[at]] += total[at]
-            return total
-        for at in range(len(total) - 1, 0, -1):
-            if without[at]:
-                total[at] = 0
-            else:
-                total[parent[at]] += total[at]
-        return total
+        """Each node's amount with those of everything below it; nothing of the subtrees marked in `without`."""
+        if without is not None:
+            amounts = list(amounts)
+            for at in self.outermost(without):
+                amounts[at : self.end[at]] = [0] * (self.end[at] - at)
+        before = [0, *accumulate(amounts)]
+        return list(map(sub, map(before.__getitem__, self.end), before))
 
     def spread(self, marks: bytearray) -> bytearray:
         """`marks` with everything below a marked node marked too."""
@@ -119,14 +114,8 @@ class Survey:
 
 def survey(root: Element) -> Survey | None:
     """Survey everything below `root`; None when there are more than MAX_ELEMENTS."""
-    nodes = list(islice(root.iter_elements(include_self=True), MAX_ELEMENTS + 1))
-    if len(nodes) > MAX_ELEMENTS:
-        return None
-    place: dict[Node | None, int] = {node: at for at, node in enumerate(nodes)}
-    parent = [place.get(node.parent, -1) for node in nodes]
-    parent[0] = -1
-    own = [0] * len(nodes)
-    texts = []
+    found = Survey([root], [root.tag], [-1], [], [0], [], {root: 0})
+    nodes, tags, parent, own, place = found.nodes, found.tags, found.parent, found.own, found.place
     density = _DENSITY if _is_dense(root) else 1
     for node in root.descendants:
         if type(node) is Text:
@@ -135,8 +124,17 @@ def survey(root: Element) -> Survey | None:
                 at = place[node.parent]
                 own[at] += density * len(words)
                 if len(words) >= REMEMBERED:
-                    texts.append((at, words))
-    return Survey(nodes, [node.tag for node in nodes], parent, _ends(parent), own, texts, place)
+                    found.texts.append((at, words))
+        elif type(node) is Element:
+            place[node] = len(nodes)
+            nodes.append(node)
+            tags.append(node.tag)
+            parent.append(place[node.parent])
+            own.append(0)
+            if len(nodes) > MAX_ELEMENTS:
+                return None
+    found.end = _ends(parent)
+    return found
 
 
 def _ends(parent: list[int]) -> list[int]:

@@ -54,6 +54,8 @@ class Workers:
         self._closing = False
         self._complained = False
         self.watchdog = Watchdog()
+        self.lost = 0
+        """Workers that died or were killed while they had a page."""
 
     def warm(self) -> None:
         """Start the first worker, if none is there."""
@@ -255,6 +257,7 @@ class _Keeper(threading.Thread):
             rendered, last = self._worker.exchange(request)
         except Lost as lost:
             logger.debug("a worker was lost while rendering: %r", lost.__cause__)
+            self._pool.lost += 1
             rendered, last = None, True
         if last:
             self._end_worker()
