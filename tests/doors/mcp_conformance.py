@@ -38,7 +38,7 @@ OTHERS: Mapping[str, str] = {
     "sampling|elicitation": "the server asks nothing of its client",
     "image|audio|embedded|mixed": "the tools give text alone",
     "tools-call-with-logging": "logs go to stderr",
-    "server-sse": "there are no sessions; the scenario itself says so and ends",
+    "server-sse": "there are no sessions",
 }
 """Why the rest does not apply, by what its name holds."""
 
