@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ from mcp.shared.exceptions import MCPError
 
 from runvil.doors.mcp import make_server
 from runvil.doors.mcp.stdio import MAX_LINE
-from tests.doors.mcp_support import IN_TIME, text_of
+from tests.doors.mcp_support import IN_TIME, client_at, text_of
 
 jsonschema = pytest.importorskip("jsonschema")  # which the SDK brings; it has no types
 
@@ -315,6 +316,23 @@ def test_help_loads_no_sdk_and_no_server() -> None:
         "assert not {'mcp', 'mcp_types', 'starlette', 'uvicorn', 'pydantic'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, timeout=IN_TIME)
+
+
+@pytest.mark.parametrize(("key", "names"), [("", ["web_fetch"]), ("k", ["web_fetch", "web_search"])])
+async def test_a_search_is_offered_where_the_environment_says_who_answers_it(
+    key: str, names: list[str], tmp_path: Path
+) -> None:
+    async with (
+        asyncio.timeout(IN_TIME),
+        client_at("stdio auto", BRAVE_SEARCH_API_KEY=key, XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path)) as client,
+    ):
+        assert list(await declared(client)) == names
+
+
+async def test_an_option_of_the_policy_is_in_force() -> None:
+    async with asyncio.timeout(IN_TIME), client_at("stdio auto", "--allow-ip-literals") as client:
+        result = await client.call_tool("web_fetch", {"url": "https://10.0.0.5/"})
+    assert (text_of(result), result.is_error) == ("host 10.0.0.5 is not fetchable", True)
 
 
 def test_a_server_whose_client_leaves_ends_in_silence() -> None:
