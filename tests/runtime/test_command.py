@@ -110,9 +110,9 @@ def test_help_loads_none_of_the_extras() -> None:
 
 
 def test_without_the_extra_it_is_said_how_to_get_it(prompt: Path) -> None:
-    for name in ("run", "check"):
+    for name in (["run", str(prompt)], ["check", str(prompt)], ["run", "--untrusted", str(prompt)]):
         without = "import sys\nsys.modules['yaml'] = None\nfrom runvil.doors.cli import run\n"
-        script = f"{without}sys.exit(run({[name, str(prompt)]}))"
+        script = f"{without}sys.exit(run({name}))"
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stdout) == (1, "")
         assert (

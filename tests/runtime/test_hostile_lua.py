@@ -146,6 +146,12 @@ async def test_memory_is_a_section_s_own() -> None:
     assert await within(text_host().run(text)) == "done"
 
 
+async def test_a_file_that_its_parser_takes_too_long_for_ends_with_its_process() -> None:
+    text = "---\nname: p\ndescription: d\nrunvil: 0\n---\n# P\n" + "".join(f"## {n}\n" for n in range(100_000))
+    error = await failure(text_host(isolate=True, limits=Limits(seconds=0.1)), text)
+    assert (error.kind, str(error)) == (RunErrorKind.QUOTA, SPENT["time"])
+
+
 async def test_an_isolated_process_wears_its_locks_and_ends_with_its_run() -> None:
     host = text_host(isolate=True)
     assert await within(host.run(prompt("return tools.call('text/shout', { text = 'x' })"))) == "X"

@@ -8,7 +8,7 @@ from a tag, a date stays text, anchors and aliases (which make a small file a la
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ MAX_BYTES: Final = 64 * 1024
 """A frontmatter names some Packs and roles: longer is no frontmatter, and the parser is written in Python."""
 
 MAX_DEPTH: Final = 16
+"""Levels of YAML, its stream and document among them: a role's keywords are at six."""
 
 _REFERENCE: Final = re.compile(r"[a-z0-9._-]+(?:/[a-z0-9._-]+)?")
 _TAG: Final = "tag:yaml.org,2002:"
@@ -202,9 +203,7 @@ class _Reader:
         if len(text.encode("utf-8", "replace")) > MAX_BYTES:
             raise self._failed(f"longer than {MAX_BYTES} bytes")
         try:
-            for event in yaml.parse(text, Loader=yaml.SafeLoader):
-                if getattr(event, "anchor", None) is not None:
-                    raise self._failed("anchors and aliases are not supported", event.start_mark)
+            self._check(yaml.parse(text, Loader=yaml.SafeLoader))
             root = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
             raise self._failed(error.problem or "not YAML", error.problem_mark) from error
@@ -212,32 +211,41 @@ class _Reader:
             raise self._failed("not YAML") from error
         if root is None:
             return _Node(None, Place(self._file, self._first_line))
-        return self._node(root, 0)
+        return self._node(root)
 
-    def _node(self, node: Any, depth: int) -> _Node:
-        if depth > MAX_DEPTH:
-            raise self._failed("nested too deep", node.start_mark)
+    def _check(self, events: Iterable[Any]) -> None:
+        """Before the composer sees it: depth, which costs the scanner quadratic time, and anchors."""
+        depth = 0
+        for event in events:
+            name = type(event).__name__
+            depth += name.endswith("StartEvent") - name.endswith("EndEvent")
+            if depth > MAX_DEPTH:
+                raise self._failed("nested too deep", event.start_mark)
+            if getattr(event, "anchor", None) is not None:
+                raise self._failed("anchors and aliases are not supported", event.start_mark)
+
+    def _node(self, node: Any) -> _Node:
         place = self._place(node.start_mark)
         kind = node.tag.removeprefix(_TAG)
         match node.id, kind:
             case "scalar", _ if kind in _SCALARS:
                 return _Node(_SCALARS[kind](node.value), place, node.value)
             case "sequence", "seq":
-                return _Node([self._node(item, depth + 1) for item in node.value], place)
+                return _Node([self._node(item) for item in node.value], place)
             case "mapping", "map":
-                return self._map(node, place, depth)
+                return self._map(node, place)
         raise self._failed(f"tag {node.tag} is not supported", node.start_mark)
 
-    def _map(self, node: Any, place: Place, depth: int) -> _Node:
+    def _map(self, node: Any, place: Place) -> _Node:
         values: dict[str, _Node] = {}
         keys: dict[str, Place] = {}
         for key_node, value_node in node.value:
-            key = self._node(key_node, depth + 1)
+            key = self._node(key_node)
             if not isinstance(key.value, str):
                 raise self._failed("a key must be a string", key_node.start_mark)
             if key.value in values:
                 raise self._failed(f"duplicate field `{key.value}`", key_node.start_mark)
-            values[key.value] = self._node(value_node, depth + 1)
+            values[key.value] = self._node(value_node)
             keys[key.value] = key.place
         return _Node(values, place, keys=keys)
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from runvil.runtime import wire
 from runvil.runtime.errors import RunError, RunErrorKind
+from runvil.runtime.extras import require
 from runvil.runtime.guest import Event, Scalar
 from runvil.runtime.limits import Limits
 from runvil.runtime.stage import Outline
@@ -29,7 +30,7 @@ BOOT: Final = (
 START_SECONDS: Final = 20.0
 """Wall time for a start, which takes 0.2 s; the margin is for cold disks."""
 
-GRACE: Final = 0.25
+GRACE: Final = 0.15
 """Seconds of wall time beyond the budget: the process' own clock speaks first and says it better."""
 
 _KEPT_ENVIRONMENT: Final = ("SYSTEMROOT",)
@@ -45,6 +46,7 @@ class IsolatedStage:
         self._process: asyncio.subprocess.Process | None = None
 
     async def load(self, text: str, file: str) -> Outline:
+        require()  # or the process would say it, to nobody
         await self._start()
         limits = [self._limits.memory, self._limits.steps, self._limits.seconds]
         return wire.read_outline(await self._asked({"do": "load", "text": text, "file": file, "limits": limits}))
@@ -69,7 +71,7 @@ class IsolatedStage:
             )  # fmt: skip
             async with asyncio.timeout(START_SECONDS):
                 await self._received()
-        except OSError as error:  # TimeoutError is one
+        except (OSError, RunError) as error:  # TimeoutError is an OSError
             raise RunError(RunErrorKind.INTERNAL, "the prompt's process could not be started") from error
 
     async def _asked(self, request: dict[str, Any]) -> Any:

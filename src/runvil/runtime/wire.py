@@ -19,8 +19,8 @@ from runvil.runtime.stage import Outline
 
 HEAD: Final = 4
 
-MAX_FRAME: Final = 128 * 1024 * 1024
-"""Bytes: what 64 MiB of Lua can ask for in one go, with room for JSON's escapes."""
+MAX_FRAME: Final = 32 * 1024 * 1024
+"""Bytes: half of what a section's Lua may hold. A fetched text is a thousandth of it."""
 
 _KINDS: Final = frozenset(map(str, RunErrorKind))
 
