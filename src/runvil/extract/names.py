@@ -43,7 +43,7 @@ TALK = "comment comments commentlist commentsection commentarea disqus respond"
 ARTICLE = (
     "byline bylines author authors dateline published timestamp meta articleheader articleinfo category categories "
     "keywords credit credits photocredit imagecredit caption captions *caption bio postnav* prev previous tool tools "
-    "print"
+    "print gallery slideshow photogallery imagegallery"
 )
 """Around the text of news and posts: who, when, filed under what, whose picture."""
 

@@ -20,6 +20,9 @@ _TEX_IMAGE = re.compile(r"(?:^|[\s_-])(?:math|tex|latex)(?:$|[\s_-])|mwe-math", 
 
 
 _PHRASES = frozenset({"span", "font", "label", "ins", "u"})
+_NEIGHBOURS = "span + span, span + a, a + span, a + a, strong + span, b + span, span + strong, span + b, time + span"
+_TWO = 2
+_LEVELS = 4
 _BLOCKS_IN_PHRASES = ", ".join(
     f"{phrase} > {block}"
     for phrase in ("span", "font", "label", "ins", "u")
@@ -45,6 +48,41 @@ def _prepare_spans(root: Element) -> None:
         while isinstance(around, Element) and around.tag in _PHRASES:
             around.tag = "div"
             around = around.parent
+
+
+def _prepare_neighbours(root: Element) -> None:
+    """Phrases that only a style sheet sets apart ("Seats" beside "120") get a space, where they would grow together.
+
+    Not where one letter or a half of a word is set off: it takes two characters on both sides, and a change from small
+    to capital or from letter to digit, or the same class.
+    """
+    for after in root.select(_NEIGHBOURS)[:MAX_SHAPED]:
+        before = after.previous_sibling
+        if type(before) is Element and _grow_together(before, after) and after.closest("pre, code") is None:
+            after.insert_before(Text(" "))
+
+
+def _grow_together(before: Element, after: Element) -> bool:
+    left, right = _edge(before, -1), _edge(after, 0)
+    if min(len(left), len(right)) < _TWO or not (left[-1].isalnum() and right[0].isalnum()):
+        return False
+    if left[-1].isdigit() != right[0].isdigit() or (left[-1].islower() and right[0].isupper()):
+        return True
+    class_ = after.attr("class")
+    return class_ is not None and class_ == before.attr("class")
+
+
+def _edge(node: Element, at: int) -> str:
+    """The text that an element begins or ends with."""
+    inner: Node = node
+    for _ in range(_LEVELS):
+        children = inner.children
+        if not children:
+            return ""
+        inner = children[at]
+        if type(inner) is Text:
+            return inner.data
+    return ""
 
 
 def _prepare_formulas(root: Element) -> None:
@@ -152,6 +190,7 @@ _SHAPES: tuple[tuple[frozenset[str], Callable[[Element], None]], ...] = (
     # what a page must hold for the step to be taken; the first comes before the others make such elements
     (frozenset({RAW}), disarm),
     (_PHRASES, _prepare_spans),
+    (frozenset({"span", "a"}), _prepare_neighbours),
     (frozenset({"math", "img"}), _prepare_formulas),
     (frozenset({"br"}), _prepare_breaks),
     (frozenset({"input"}), _prepare_tasks),

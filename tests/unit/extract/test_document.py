@@ -112,3 +112,41 @@ def test_text_below_the_parsers_depth_is_not_lost() -> None:
     text = render(html, ADDRESS).text
     assert "cell" in text
     assert "at the bottom" in text
+
+
+@pytest.mark.parametrize(
+    "fold",
+    [
+        "<button aria-controls=f1>More</button><div id=f1 hidden>FOLD</div>",
+        "<div role=tabpanel aria-hidden=true>FOLD</div>",
+        "<div class='accordion-body' style='display:none'>FOLD</div>",
+        "<div class='tab-pane' aria-hidden=true>FOLD</div>",
+    ],
+)
+def test_what_a_reader_can_unfold_stays(fold: str) -> None:
+    assert "FOLD" in render(f"<body>{paragraphs(2)}{fold}", ADDRESS, raw=True).text
+
+
+def test_an_empty_block_leaves_no_mark() -> None:
+    html = "<ul><li><div> </div><div>a</div><li></ul><h2> </h2><blockquote></blockquote><p>b<div><span></span></div>"
+    assert render(html, ADDRESS, raw=True).text == "- a\n\nb"
+
+
+def test_blank_parts_of_code_stay() -> None:
+    html = "<pre><code><span>    </span><span>x</span>\n<span>\n</span>y</code></pre>"
+    assert render(html, ADDRESS, raw=True).text == "```\n    x\n\ny\n```"
+
+
+@pytest.mark.parametrize(
+    "character", ["&#0;", "&#7;", "&#27;", "\x1b", "&#x2028;", "&#x2029;", "\u2028", "&#x7f;", "&#13;"]
+)
+@pytest.mark.parametrize(
+    "html",
+    ["<p>a{}# b", "<title>t{}t</title><p>x", "<img src=x alt='a{}b'>", "<a href='/x{}y'>z</a>", "<pre>a{}b</pre>"],
+)
+def test_no_character_passes_that_could_fool_a_terminal_or_a_reader_of_lines(character: str, html: str) -> None:
+    rendered = render(html.format(character), ADDRESS, raw=True)
+    for text in (rendered.text, rendered.title):
+        assert not any(ord(each) < 32 and each not in "\n\t" for each in text)
+        assert not set(text) & {"\x7f", "\u2028", "\u2029"}
+    assert not rendered.text.startswith("# b")

@@ -130,3 +130,22 @@ def test_many_links_of_a_page_with_a_long_address_do_not_multiply_it() -> None:
     text = render("<a href=y>z</a>" * 100_000, base, raw=True).text
     assert len(text) < 4_000_000
     assert text.count("[z](y)") == 100_000
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p><span>Seats</span><span>120</span>", "Seats 120"),
+        ("<p><a href=/a>Bags</a><span>61</span>", "[Bags](https://a.example/a) 61"),
+        ("<p><span class=c>2026</span><span class=c>10h</span>", "2026 10h"),
+        ("<p><span>T</span><span>he</span>", "The"),
+        ("<p><span>un</span><span>believable</span>", "unbelievable"),
+        ("<p><code><span>ab</span><span>12</span></code>", "`ab12`"),
+    ],
+)
+def test_phrases_that_only_style_sets_apart_do_not_grow_together(html: str, text: str) -> None:
+    assert md(html) == text
+
+
+def test_a_pages_own_element_of_our_raw_tag_means_nothing() -> None:
+    assert md("<p><x-runvil-raw># [a](b) &lt;c></x-runvil-raw>") == r"\# \[a\](b) \<c>"
