@@ -37,6 +37,7 @@ def first_column(name: str) -> list[str]:
         ("fetch", ["requests per CPU-second", *(cell.text for cell in fetch.CELLS)]),
         ("guard", ["guard", "one URL parse, ada-url (the unit)", "parse", "admit", "first hop, 2 addresses"]),
         ("memory", ["case", "8 MiB of text", "8 MiB of HTML", "gzip bombs", "brotli bombs"]),
+        ("mcp_server", ["server", "runvil mcp", "bare low-level SDK server", "the library alone"]),
         ("startup", ["process", "python -c pass", "import click", "import runvil", "runvil --help"]),
     ],
 )
