@@ -12,6 +12,7 @@ from itertools import chain
 
 import click
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from bench.report import children_cpu, heading, table
 
@@ -49,7 +50,7 @@ def main(quick: bool) -> None:
 def required(name: str) -> set[str]:
     """What a distribution needs here, its extras left out."""
     needed = [Requirement(text) for text in distribution(name).requires or ()]
-    return {one.name for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})}
+    return {canonicalize_name(one.name) for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})}
 
 
 def closure(name: str) -> set[str]:
