@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+from typing import Any
 
 import pytest
 
-from runvil.runtime import Limits, RunError, RunErrorKind
+from runvil.runtime import Limits, RunError, RunErrorKind, guest
 from runvil.runtime.walk import SPENT
 from tests.runtime.hostile_lua import CASES, ESCAPES, PATTERNS
 from tests.runtime.support import failure, lua, prompt, text_host, within
@@ -65,6 +66,19 @@ async def test_the_environment_holds_what_the_list_says_and_nothing_else() -> No
         "select", "setmetatable", "string", "table", "tonumber", "tools", "tostring", "type", "untrusted", "utf8",
         "var", "xpcall",
     ]  # fmt: skip
+
+
+async def test_the_state_s_own_globals_are_gone_when_a_prompt_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[Any] = []
+    make = guest._state
+
+    def made(limits: Limits) -> Any:
+        kept.append(make(limits))
+        return kept[-1]
+
+    monkeypatch.setattr(guest, "_state", made)
+    assert await lua("return 'ran'") == "ran"
+    assert list(kept[-1].globals().keys()) == []
 
 
 async def test_no_value_of_the_guests_is_a_userdata() -> None:

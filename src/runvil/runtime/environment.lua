@@ -1,10 +1,10 @@
 -- What the engine gives a section: tools, packs, models, messages, prose, untrusted, log, args, var (spec 3.6 to 3.11).
 -- The host is asked with JSON text; everything that needs no host is decided here.
 
-local type, next, tostring, select, setmetatable = type, next, tostring, select, setmetatable
-local rawget, rawset, rawlen, ipairs, error = rawget, rawset, rawlen, ipairs, error
+local type, next, tonumber, tostring, setmetatable = type, next, tonumber, tostring, setmetatable
+local rawget, rawset, ipairs = rawget, rawset, ipairs
 local format, gsub, gmatch, match = string.format, string.gsub, string.gmatch, string.match
-local sort, concat = table.sort, table.concat
+local sort = table.sort
 local math_type = math.type
 
 -- setting: JSON of what the host says of this section. Returns what the walk carries on to the next.

@@ -2,7 +2,7 @@
 -- In Lua, so that it is on the guest's own budget of time and memory. Members that are null are absent, entries that
 -- are null are `json.null`.
 
-local type, next, tostring, tonumber, select = type, next, tostring, tonumber, select
+local error, type, next, tostring, tonumber, select = error, type, next, tostring, tonumber, select
 local rawget, rawlen, setmetatable, pcall = rawget, rawlen, setmetatable, pcall
 local byte, char, find, format, gsub, match, sub = string.byte, string.char, string.find, string.format, string.gsub, string.match, string.sub
 local concat, sort = table.concat, table.sort

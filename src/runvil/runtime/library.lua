@@ -3,7 +3,7 @@
 
 local error, type, select, next, tonumber = error, type, select, next, tonumber
 local rawget, rawlen, real_meta = rawget, rawlen, debug.getmetatable
-local concat, sort, unpack, pack = table.concat, table.sort, table.unpack, table.pack
+local concat, create, sort, unpack, pack = table.concat, table.create, table.sort, table.unpack, table.pack
 local format, rep = string.format, string.rep
 local floor, math_type = math.floor, math.type
 
@@ -53,7 +53,7 @@ return function(kit, most_steps)
   end
 
   local function pairs_of(t)
-    local meta = not frozen[t] and type(t) == 'table' and debug.getmetatable(t)
+    local meta = not frozen[t] and type(t) == 'table' and real_meta(t)
     if meta and meta.__pairs then return meta.__pairs(t) end
     if type(t) ~= 'table' then error(format("bad argument #1 to 'pairs' (table expected, got %s)", type(t)), 2) end
     return walk(t), t, nil
@@ -109,7 +109,7 @@ return function(kit, most_steps)
     pack = pack,
     create = function(n, m)
       charge(span(1, n) + span(1, m))
-      return table.create(n, m or 0)
+      return create(n, m or 0)
     end,
   }
 

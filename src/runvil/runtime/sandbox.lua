@@ -7,13 +7,13 @@
 -- metatable leads to the guest's own library.
 
 local error, type, select, next, tostring = error, type, select, next, tostring
-local pcall, setmetatable, getmetatable, rawset = pcall, setmetatable, getmetatable, rawset
+local pcall, setmetatable, getmetatable, rawget, rawset = pcall, setmetatable, getmetatable, rawget, rawset
 local create, resume, yield, running = coroutine.create, coroutine.resume, coroutine.yield, coroutine.running
 local isyieldable, close, status = coroutine.isyieldable, coroutine.close, coroutine.status
 local clock, sethook, real_meta = os.clock, debug.sethook, debug.getmetatable
 local concat, pack = table.concat, table.pack
 local format, sub = string.format, string.sub
-local floor = math.floor
+local floor, math_type = math.floor, math.type
 local WEAK_KEYS = { __mode = 'k' }
 
 local HOOK_EVERY = 200 -- instructions: some of them take milliseconds, those that copy long strings
@@ -235,7 +235,7 @@ return function(most_steps, most_seconds)
   ---------------------------------------------------------------- running it
 
   local function text_of(value)
-    if math.type(value) == 'float' and value == floor(value) and value > -0x1p63 and value < 0x1p63 then
+    if math_type(value) == 'float' and value == floor(value) and value > -0x1p63 and value < 0x1p63 then
       return format('%d', value)
     end
     return tostring(value)
