@@ -42,15 +42,17 @@ class Result:
     milliseconds: list[float] = field(default_factory=list)
     failures: int = 0
 
-    def add(self, page: Sample, extract: Extract) -> None:
-        before = time.process_time()
-        try:
-            markdown = extract(page.html, page.url)
-        except Exception:  # whatever a peer raises is its answer
-            markdown = ""
-            self.failures += 1
-        spent = time.process_time() - before + getattr(extract, "outside", 0.0)
-        self.milliseconds.append(spent * 1000)
+    def add(self, page: Sample, extract: Extract, rounds: int) -> None:
+        spent = []
+        for _ in range(rounds):
+            before = time.process_time()
+            try:
+                markdown = extract(page.html, page.url)
+            except Exception:  # whatever a peer raises is its answer
+                markdown = ""
+                self.failures += 1
+            spent.append(time.process_time() - before + getattr(extract, "outside", 0.0))
+        self.milliseconds.append(min(spent) * 1000)
         text = text_of_markdown(markdown)
         self.overlaps.append(overlap(page.truth, text))
         self.words.append(word_f1(page.truth, text))
@@ -74,6 +76,7 @@ Results = dict[str, dict[str, Result]]
 @click.option("--peers/--no-peers", default=True, help="The other extractors that are installed.")
 @click.option("--half", type=click.Choice(["all", "seen", "unseen"]), default="all", show_default=True)
 @click.option("--limit", type=int, default=None, help="At most so many pages of each set.")
+@click.option("--rounds", default=1, show_default=True, help="Times each page is extracted, for the CPU.")
 @click.option("--html", "report", type=click.Path(path_type=Path), default=None, help="Write a report with a plot.")
 @click.option("--gate", "gated", is_flag=True, help="Fail when a set is below its floor.")
 @click.option("--raise", "raising", is_flag=True, help="Raise the floors to what is reached now.")
@@ -86,6 +89,7 @@ def main(
     peers: bool,
     half: str,
     limit: int | None,
+    rounds: int,
     report: Path | None,
     gated: bool,
     raising: bool,
@@ -102,10 +106,10 @@ def main(
         return
     extractors = present(list(MAKERS) if peers else [OURS], click.echo)
     pages = {name: _pages(name, data, half, 3 if quick else limit) for name in sets.split(",")}
-    results = measure(pages, extractors)
+    results = measure(pages, extractors, rounds)
     said = (
         "Score: 4-word shingle F1 for scrapinghub (its authors' metric), mean word F1 for the others.",
-        f"Pages: {half}. CPU of this process; each page once by each extractor in turn.",
+        f"Pages: {half}. CPU of one page: the least of {rounds} times; all extractors take a page before the next one.",
     )
     heading("Finding the content of pages", *said, packages=(*NEEDED, "turbohtml", PEER, "readability-lxml"))
     rows = _rows(results)
@@ -118,14 +122,14 @@ def main(
         _apply_gate(pages, results, raising=raising)
 
 
-def measure(pages: Mapping[str, list[Sample]], extractors: Mapping[str, Extract]) -> Results:
+def measure(pages: Mapping[str, list[Sample]], extractors: Mapping[str, Extract], rounds: int = 1) -> Results:
     results: Results = {}
     for name, samples in pages.items():
         if samples:
             results[name] = {extractor: Result() for extractor in extractors}
         for page in samples:
             for extractor, extract in extractors.items():
-                results[name][extractor].add(page, extract)
+                results[name][extractor].add(page, extract, rounds)
     return results
 
 

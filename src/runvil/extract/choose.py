@@ -10,7 +10,7 @@ from runvil.extract.measures import described
 if TYPE_CHECKING:
     from runvil.extract.measures import Measures
 
-DOMINANT = 0.77
+DOMINANT = 0.78
 """Share of an element's prose that one child must hold to be gone into."""
 
 PROSE_WEIGHT = 4
