@@ -38,6 +38,7 @@ def first_column(name: str) -> list[str]:
         ("guard", ["guard", "one URL parse, ada-url (the unit)", "parse", "admit", "first hop, 2 addresses"]),
         ("memory", ["case", "8 MiB of text", "8 MiB of HTML", "gzip bombs", "brotli bombs"]),
         ("mcp_server", ["server", "runvil mcp", "bare low-level SDK server", "the library alone"]),
+        ("runtime", ["what", "a host call", "a run in process"]),
         ("startup", ["process", "python -c pass", "import click", "import runvil", "runvil --help"]),
     ],
 )

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from runvil import FetchConfig, Page, WebFetch
+from runvil.core.page import Extraction
 from runvil.extract import page as extract_page
 from runvil.testing import FakeNet
 from tests.contract.asking import (
@@ -151,8 +152,8 @@ def of_bytes(count: int) -> str:
 def render_article(monkeypatch: pytest.MonkeyPatch, markdown: str, whole: str = "the whole page") -> tuple[str, str]:
     """Render a page of which isolation makes `markdown` and the whole-page conversion `whole`."""
 
-    def attempt(_html: str, _url: str, *, whole: bool, page: str = whole) -> tuple[str, str]:
-        return (page if whole else markdown), ""
+    def attempt(_html: str, _url: str, *, whole: bool, page: str = whole) -> tuple[Extraction, str, str]:
+        return (Extraction.RAW_HTML, page, "") if whole else (Extraction.READABILITY, markdown, "")
 
     monkeypatch.setattr(extract_page, "_attempt", attempt)
     rendered = extract_page.render("", URL)

@@ -18,7 +18,7 @@ import pytest
 
 from runvil import ConfigError, FetchConfig, FetchFailure, ToolError, WebFetch
 from runvil.core.calls import FETCH, SEARCH
-from runvil.core.page import Rendered
+from runvil.core.page import Extraction, Rendered
 from runvil.core.url import parse
 from runvil.extract import page as extract_page
 from runvil.testing import NXDOMAIN, Behaviour, DnsAnswer, FakeNet, Rebinding, Reply
@@ -237,8 +237,8 @@ def test_a_helper(vector: Vector, monkeypatch: pytest.MonkeyPatch) -> None:
 def _with_article(monkeypatch: pytest.MonkeyPatch, article: str, *, whole: str) -> Rendered:
     """Render a page of which isolation makes `article` and the whole-page conversion `whole`."""
 
-    def attempt(_html: str, _url: str, *, whole: bool, page: str = whole) -> tuple[str, str]:
-        return (page if whole else article), ""
+    def attempt(_html: str, _url: str, *, whole: bool, page: str = whole) -> tuple[Extraction, str, str]:
+        return (Extraction.RAW_HTML, page, "") if whole else (Extraction.READABILITY, article, "")
 
     monkeypatch.setattr(extract_page, "_attempt", attempt)
     return extract_page.render("", "https://example.com/")
