@@ -1,7 +1,7 @@
 """What authors name the parts of their pages that are not the page: words of `class` and `id` attributes.
 
 Only words that mean the same on every site, and few of them: a broad list (banner, widget, hero, card, tools ...) gains
-two points on news and loses seven on service pages (research note D; docs/extraction.md has each word's measure).
+two points on news and loses seven on service pages (research note D).
 A trailing * stands for any ending.
 """
 
