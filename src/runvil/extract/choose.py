@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runvil.extract.measures import described
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from runvil.extract.measures import Measures
 
 DOMINANT = 0.78
@@ -59,17 +62,14 @@ def _descend(measures: Measures) -> int:
     """From the root, go on into the child that holds most, as long as there is one."""
     page, claims = measures.page, measures.claims
     if measures.listing and not claims.article and not claims.product:
-        mass = measures.text
+        mass: Callable[[int], int] = measures.text.__getitem__
     else:
-        mass = [
-            PROSE_WEIGHT * prose + text - linked
-            for prose, text, linked in zip(measures.prose, measures.text, measures.linked, strict=True)
-        ]
+        mass = partial(_weight, measures)
     anchors = [] if claims.article else [at for at in described(page, claims.about) if measures.text[at]]
     main = 0
     while True:
-        child = max((at for at in page.children(main) if not measures.foreign[at]), key=mass.__getitem__, default=0)
-        if not child or page.tags[child] not in _CONTAINERS or mass[child] < DOMINANT * mass[main]:
+        child = max((at for at in page.children(main) if not measures.foreign[at]), key=mass, default=0)
+        if not child or page.tags[child] not in _CONTAINERS or mass(child) < DOMINANT * mass(main):
             break
         if any(page.holds(main, at) and not page.holds(child, at) for at in anchors) and not any(
             page.holds(child, at) for at in anchors
@@ -79,6 +79,10 @@ def _descend(measures: Measures) -> int:
     while page.tags[main] in _TABLE_PARTS:  # rows without their table are a line of words
         main = page.parent[main]
     return main
+
+
+def _weight(measures: Measures, at: int) -> int:
+    return PROSE_WEIGHT * measures.prose[at] + measures.text[at] - measures.linked[at]
 
 
 def _with_paragraphs_beside(measures: Measures, main: int) -> int:
@@ -100,12 +104,23 @@ def _named(measures: Measures, main: int) -> int:
     """The element below `main` that is named the article, if there is one and only one."""
     page, prose = measures.page, measures.prose
     floor = max(LEAST, int(RIVAL * NAMED * prose[main]))
-    named = [at for at in range(main + 1, page.end[main]) if prose[at] >= floor and _is_named_article(measures, at)]
+    named = [at for at in _with_at_least(measures, main, floor) if _is_named_article(measures, at)]
     if not named:
         return main
     best = max(named, key=lambda at: (prose[at], at))
     alone = all(page.holds(best, at) or page.holds(at, best) or prose[at] < RIVAL * prose[best] for at in named)
     return best if alone and prose[best] >= NAMED * prose[main] else main
+
+
+def _with_at_least(measures: Measures, main: int, floor: int) -> Iterator[int]:
+    """The places below `main` that hold so much prose; none below one that holds less does."""
+    at, stop, end, prose = main + 1, measures.page.end[main], measures.page.end, measures.prose
+    while at < stop:
+        if prose[at] >= floor:
+            yield at
+            at += 1
+        else:
+            at = end[at]
 
 
 def _is_named_article(measures: Measures, at: int) -> bool:

@@ -96,7 +96,7 @@ def cleared(document: Document) -> Element:
     """The whole page without its hidden parts and empty blocks. Changes the tree."""
     page, hidden = document.page, document.hidden
     if page is not None:
-        for at in page.clear(0, lambda at: bool(hidden[at]), page.fullness(hidden)):
+        for at in page.clear(0, hidden, page.fullness(hidden)):
             page.nodes[at].decompose()
     return document.root
 
@@ -166,7 +166,7 @@ def _hidden(root: Element, page: Survey | None) -> bytearray:
         marks[page.place[node]] = 1
     marks[0] = 0
     text = page.sums(page.own)
-    visible = page.sums(page.own, without=marks)[0]
+    visible = text[0] - sum(text[at] for at in page.outermost(marks))
     for node in hidden:
         at = page.place[node]
         marks[at] = marks[at] and text[at] <= visible

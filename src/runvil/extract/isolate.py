@@ -7,9 +7,11 @@ decides how: on a listing the links are the content. Nothing here knows any site
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from runvil.extract.choose import choose
+from runvil.extract.kinds import LINK_BLOCK
 from runvil.extract.measures import Measures, measure
 from runvil.extract.shells import with_missing
 
@@ -20,10 +22,6 @@ if TYPE_CHECKING:
 
 LINK_DENSE = 0.4
 """Share of a block's text inside links above which it leads elsewhere instead of saying something."""
-
-_PRUNED = frozenset({
-    "div", "section", "ul", "ol", "p", "table", "dl", "header", "h2", "h3", "h4", "h5", "form", "figure",
-})  # fmt: skip
 
 
 def isolate(document: Document) -> Element | None:
@@ -42,15 +40,13 @@ def isolate(document: Document) -> Element | None:
 
 def _misfits(measures: Measures, main: int) -> list[int]:
     """The elements below `main` to take out: the foreign ones, and blocks that are links more than text."""
-    page = measures.page
-    listing = measures.listing or not measures.has_prose(main)
-
-    def foreign(at: int) -> bool:
-        return bool(measures.foreign[at]) or (not listing and _is_links(measures, at))
-
-    return page.clear(main, foreign, page.fullness(measures.foreign))
+    page, unwanted = measures.page, bytearray(measures.foreign)
+    if not measures.listing and measures.has_prose(main):
+        for at in compress(range(main + 1, page.end[main]), page.marked(LINK_BLOCK)[main + 1 : page.end[main]]):
+            unwanted[at] |= _is_links(measures, at)
+    return list(page.clear(main, unwanted, page.fullness(measures.foreign)))
 
 
 def _is_links(measures: Measures, at: int) -> bool:
-    text, linked = measures.text[at], measures.linked[at]
-    return measures.page.tags[at] in _PRUNED and linked > LINK_DENSE * text and not measures.prose[at]
+    linked = measures.linked[at]
+    return linked > 0 and linked > LINK_DENSE * measures.text[at] and not measures.prose[at]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import compress, count
 from typing import TYPE_CHECKING
 
-from runvil.extract.names import FOREIGN, IS_ARTICLE, IS_PRODUCT, NOTHING, PLAIN, TALKING, says
+from runvil.extract.kinds import FOREIGN_TAG, INLINE, LINK, NEVER_FOREIGN
+from runvil.extract.names import FOREIGN, IS_ARTICLE, IS_PRODUCT, MAX_NAMES, NOTHING, PLAIN, TALKING, says
 
 if TYPE_CHECKING:
     from turbohtml import Element
 
     from runvil.extract.claims import Claims
-    from runvil.extract.survey import Survey
+    from runvil.extract.survey import Sums, Survey
 
 FEW_PROSE = 400
 """Weight below which a page is taken for a listing, whose blocks of links are the content."""
@@ -38,25 +40,14 @@ OPENING = 20
 SAID = 40
 """Characters of words that a description and a text must begin with alike."""
 
-# fmt: off
-_INLINE = frozenset({
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
-    "kbd", "label", "mark", "nobr", "q", "ruby", "rt", "rp", "s", "samp", "small", "span", "strike", "strong", "sub",
-    "sup", "time", "tt", "u", "var", "wbr",
-})
-_FOREIGN_TAGS = frozenset({
-    "nav", "footer", "aside", "select", "menu", "dialog", "button", "textarea",
-})
 _FURNITURE = frozenset({"nav", "footer"})
 _FOREIGN_ROLES = frozenset({
     "navigation", "contentinfo", "complementary", "search", "dialog", "alertdialog", "banner", "menu", "menubar",
     "toolbar",
-})
-_NEVER_FOREIGN = frozenset({
-    "html", "body", "main", "article", "h1", "h2", "h3", "h4", "h5", "h6", "p", "pre", "table", "tbody", "tr", "td",
-})
-# fmt: on
+})  # fmt: skip
 _WORDS = re.compile(r"\w+")
+_OTHERS = bytes([1, 0]) + bytes(254)
+"""Turns marks into those of all the others."""
 
 
 @dataclass(slots=True)
@@ -70,9 +61,9 @@ class Measures:
     claims: Claims
     foreign: bytearray
     blocks: list[int]
-    text: list[int]
-    linked: list[int]
-    prose: list[int]
+    text: Sums
+    linked: Sums
+    prose: Sums
 
     @property
     def listing(self) -> bool:
@@ -85,35 +76,49 @@ class Measures:
 
 
 def measure(page: Survey, hidden: bytearray, claims: Claims) -> Measures:
-    inside = page.spread(bytearray(tag == "a" for tag in page.tags))
-    linked = [own if link else 0 for own, link in zip(page.own, inside, strict=True)]
-    unlinked = [own - link for own, link in zip(page.own, linked, strict=True)]
+    linked, unlinked = _parted(page)
     blocks = _blocks(page, unlinked)
-    full = page.fullness(hidden)
-    whole = page.sums(blocks, hidden)
-    most = int(whole[0] * MUCH)
-    believed = bytearray(prose <= most for prose in whole)
-    _believe_description(page, believed, claims)
-    foreign, talk = _foreign(page, hidden, _kind(claims), believed, full)
+    belief = _Belief(page, page.sums(blocks, hidden), _quoted(page, claims))
+    foreign, talk = _foreign(page, hidden, _kind(claims), belief)
     if claims.article or not _is_talk(page, talk, unlinked):
         for at in talk:
-            foreign[at] |= believed[at]
+            foreign[at] |= belief.holds(at)
     text, inked, prose = (page.sums(amounts, foreign) for amounts in (page.own, linked, blocks))
     return Measures(page, claims, foreign, blocks, text, inked, prose)
 
 
-def _names(node: Element) -> str:
-    class_, id_ = node.attr("class"), node.attr("id")
-    return f"{class_ or ''} {id_ or ''}" if class_ or id_ else ""
+@dataclass(slots=True)
+class _Belief:
+    """Whether an element that says it is no content is believed: not with much of the prose or what the page quotes."""
+
+    page: Survey
+    prose: Sums
+    quoted: set[int]
+    most: int = 0
+
+    def __post_init__(self) -> None:
+        self.most = int(self.prose[0] * MUCH)
+
+    def holds(self, at: int) -> bool:
+        return self.prose[at] <= self.most and at not in self.quoted
+
+
+def _parted(page: Survey) -> tuple[list[int], list[int]]:
+    """Each node's own text inside links, and outside."""
+    linked, unlinked = [0] * len(page.own), list(page.own)
+    for at in page.outermost(page.marked(LINK)):
+        end = page.end[at]
+        linked[at:end] = page.own[at:end]
+        unlinked[at:end] = [0] * (end - at)
+    return linked, unlinked
 
 
 def _blocks(page: Survey, unlinked: list[int]) -> list[int]:
     """Each block's unlinked text, its inline elements' included, where that is enough to be prose."""
-    block = list(range(len(page.nodes)))
-    weights = list(unlinked)
-    for at, tag in enumerate(page.tags):
-        if tag in _INLINE and at:
-            around = block[at] = block[page.parent[at]]
+    block, weights, parent = list(range(len(unlinked))), list(unlinked), page.parent
+    for at in compress(count(1), page.marked(INLINE)[1:]):
+        around = block[at] = block[parent[at]]
+        if weights[at]:
             weights[around] += weights[at]
             weights[at] = 0
     return [weight if weight >= PARAGRAPH else 0 for weight in weights]
@@ -125,6 +130,8 @@ def _kind(claims: Claims) -> int:
 
 def _is_talk(page: Survey, talk: list[int], unlinked: list[int]) -> bool:
     """Whether the parts named comments are the page: a forum, a question with its answers."""
+    if not talk:
+        return False
     marks = bytearray(len(page.nodes))
     for at in talk:
         marks[at] = 1
@@ -132,45 +139,51 @@ def _is_talk(page: Survey, talk: list[int], unlinked: list[int]) -> bool:
     return inside > TALK * sum(unlinked)
 
 
-def _foreign(
-    page: Survey, hidden: bytearray, kind: int, believed: bytearray, full: list[int]
-) -> tuple[bytearray, list[int]]:
-    """Mark the elements that say they are no content and are believed; list those that say they are comments."""
-    foreign = bytearray(hidden)
-    talk: list[int] = []
-    at, count = 1, len(page.nodes)
-    while at < count:
-        if foreign[at] or not full[at]:
-            at = page.end[at]
+def _foreign(page: Survey, hidden: bytearray, kind: int, belief: _Belief) -> tuple[bytearray, list[int]]:
+    """Mark the elements that say they are no content and are believed; list those that say they are comments.
+
+    Nothing is asked below a foreign one, nor where nothing is shown.
+    """
+    foreign, talk, nodes, end = bytearray(hidden), [], page.nodes, page.end
+    before = page.fullness(hidden).before
+    tagged, by_role = page.marked(FOREIGN_TAG), _foreign_by_role(page)
+    after = 1
+    for at in compress(count(), page.marked(NEVER_FOREIGN).translate(_OTHERS)):
+        if at < after or before[end[at]] == before[at]:
             continue
-        said = _says(page.tags[at], page.nodes[at], kind)
-        if said == FOREIGN and believed[at]:
+        said = FOREIGN if tagged[at] or by_role[at] else _says(nodes[at], kind)
+        if said == FOREIGN and belief.holds(at):
             foreign[at] = 1
-            at = page.end[at]
-            continue
-        if said == TALKING:
+            after = end[at]
+        elif said == TALKING:
             talk.append(at)
-        at += 1
     return foreign, talk
 
 
-def _says(tag: str, node: Element, kind: int) -> int:
-    if tag in _FOREIGN_TAGS:
-        return FOREIGN
-    if tag in _NEVER_FOREIGN:
-        return NOTHING
-    said = says(names, kind) if (names := _names(node)) else NOTHING
-    return FOREIGN if said != FOREIGN and (node.attr("role") or "") in _FOREIGN_ROLES else said
+def _foreign_by_role(page: Survey) -> bytearray:
+    marks = bytearray(len(page.nodes))
+    for node in page.nodes[0].select("[role]"):
+        marks[page.place[node]] = node.attr("role") in _FOREIGN_ROLES
+    return marks
 
 
-def _believe_description(page: Survey, believed: bytearray, claims: Claims) -> None:
-    """What the page's own description quotes is no foreign part, whatever it is named."""
+def _says(node: Element, kind: int) -> int:
+    class_, id_ = node.attr("class"), node.attr("id")
+    if id_:
+        return says(f"{class_ or ''} {id_}"[:MAX_NAMES], kind)
+    return says(class_[:MAX_NAMES], kind) if class_ else NOTHING
+
+
+def _quoted(page: Survey, claims: Claims) -> set[int]:
+    """What holds a text that the page's own description quotes is no foreign part, whatever it is named."""
+    quoted: set[int] = set()
     for place in described(page, claims.about):
         at = place
         while at > 0:
             if page.tags[at] not in _FURNITURE:
-                believed[at] = 0
+                quoted.add(at)
             at = page.parent[at]
+    return quoted
 
 
 def described(page: Survey, about: list[str]) -> list[int]:
