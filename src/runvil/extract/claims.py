@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ _PRODUCTS = frozenset({"Product", "ProductGroup"})
 _BODIES = _ARTICLES | {"DiscussionForumPosting", "SocialMediaPosting", "Question", "Comment"}
 _GRAPH_PRODUCTS = frozenset({"product", "product.item", "og:product"})
 _MOST_PRODUCTS = 2
-_DESCRIPTIONS = 'meta[name="description" i], meta[property="og:description"], meta[name="twitter:description"]'
+_MICRODATA = '[itemtype*="schema.org/Product"]'
+_LINKED_DATA = "application/ld+json"
 
 
 @dataclass(slots=True)
@@ -52,25 +54,29 @@ class Claims:
     bodies: list[str] = field(default_factory=list)
 
 
-def read_claims(root: Element) -> Claims:
-    """Read the head's metadata and every block of JSON-LD, within bounds."""
+def read_claims(root: Element, scripts: list[Element], metas: list[Element]) -> Claims:
+    """Read the metadata and every block of JSON-LD of the page below `root`, within bounds."""
     claims = Claims()
     kinds: Counter[str] = Counter()
-    for script in root.select('script[type="application/ld+json" i]')[:MAX_SCRIPTS]:
+    linked = (script for script in scripts if (script.attr("type") or "").lower() == _LINKED_DATA)
+    for script in islice(linked, MAX_SCRIPTS):
         _read_linked_data(script.text, claims, kinds)
-    for meta in root.select(_DESCRIPTIONS)[:MAX_SCRIPTS]:
-        claims.about.append(meta.attr("content") or "")
-    graph = root.select_one('meta[property="og:type"]')
+    claims.about += (meta.attr("content") or "" for meta in islice(filter(_is_description, metas), MAX_SCRIPTS))
+    graph = next((meta for meta in metas if meta.attr("property") == "og:type"), None)
     declared = (graph.attr("content") or "").strip().lower() if graph is not None else ""
-    micro = root.select_one('[itemtype*="schema.org/Product"]') is not None
     claims.article = declared == "article" or not _ARTICLES.isdisjoint(kinds)
     claims.product = (
         0 < sum(kinds[name] for name in _PRODUCTS) <= _MOST_PRODUCTS
         or declared in _GRAPH_PRODUCTS
-        or (micro and "ItemList" not in kinds)
+        or ("ItemList" not in kinds and root.select_one(_MICRODATA) is not None)
     )
     claims.about = [" ".join(text.split()) for text in claims.about if len(text) >= LEAST]
     return claims
+
+
+def _is_description(meta: Element) -> bool:
+    name = meta.attr("name") or ""
+    return name == "twitter:description" or name.lower() == "description" or meta.attr("property") == "og:description"
 
 
 def _read_linked_data(script: str, claims: Claims, kinds: Counter[str]) -> None:

@@ -20,13 +20,11 @@ _TEX_IMAGE = re.compile(r"(?:^|[\s_-])(?:math|tex|latex)(?:$|[\s_-])|mwe-math", 
 
 
 _PHRASES = frozenset({"span", "font", "label", "ins", "u"})
-_NEIGHBOURS = "span + span, span + a, a + span, a + a, strong + span, b + span, span + strong, span + b, time + span"
+_NEIGHBOURS = ":is(span, a, strong, b, time) + span, :is(span, a) + a, span + :is(strong, b)"
 _TWO = 2
 _LEVELS = 4
-_BLOCKS_IN_PHRASES = ", ".join(
-    f"{phrase} > {block}"
-    for phrase in ("span", "font", "label", "ins", "u")
-    for block in ("div", "p", "ul", "ol", "table", "h2", "h3", "h4", "section", "article", "pre", "dl")
+_BLOCKS_IN_PHRASES = (
+    ":is(span, font, label, ins, u) > :is(div, p, ul, ol, table, h2, h3, h4, section, article, pre, dl)"
 )
 
 
@@ -108,7 +106,7 @@ def _annotation(formula: Element) -> str:
 
 def _prepare_breaks(root: Element) -> None:
     """Two line breaks and more are how old pages part paragraphs; one in a heading or a link is a space."""
-    for line_break in root.select("h1 br, h2 br, h3 br, h4 br, h5 br, h6 br, a br"):
+    for line_break in root.select(":is(h1, h2, h3, h4, h5, h6, a) br"):
         line_break.replace_with(Text(" "))
     breaks = root.select("br")
     for run in _runs(breaks) if len(breaks) <= MAX_SHAPED else ():

@@ -26,7 +26,7 @@ def _in_script(value: object) -> str:
 def claims(head: str) -> Claims:
     root = turbohtml.parse(f"<head>{head}</head><p>x").root
     assert root is not None
-    return read_claims(root)
+    return read_claims(root, root.select("script"), root.select("meta"))
 
 
 @pytest.mark.parametrize(
