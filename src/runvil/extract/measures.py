@@ -8,11 +8,9 @@ from itertools import compress, count
 from typing import TYPE_CHECKING
 
 from runvil.extract.kinds import FOREIGN_TAG, INLINE, LINK, NEVER_FOREIGN
-from runvil.extract.names import FOREIGN, IS_ARTICLE, IS_PRODUCT, MAX_NAMES, NOTHING, PLAIN, TALKING, says
+from runvil.extract.names import FOREIGN, IS_ARTICLE, IS_PRODUCT, MAX_NAMES, PLAIN, TALKING, says
 
 if TYPE_CHECKING:
-    from turbohtml import Element
-
     from runvil.extract.claims import Claims
     from runvil.extract.survey import Sums, Survey
 
@@ -145,13 +143,22 @@ def _foreign(page: Survey, hidden: bytearray, kind: int, belief: _Belief) -> tup
     Nothing is asked below a foreign one, nor where nothing is shown.
     """
     foreign, talk, nodes, end = bytearray(hidden), [], page.nodes, page.end
-    before = page.fullness(hidden).before
-    tagged, by_role = page.marked(FOREIGN_TAG), _foreign_by_role(page)
+    before, plainly = page.fullness(hidden).before, _plainly_foreign(page)
     after = 1
     for at in compress(count(), page.marked(NEVER_FOREIGN).translate(_OTHERS)):
         if at < after or before[end[at]] == before[at]:
             continue
-        said = FOREIGN if tagged[at] or by_role[at] else _says(nodes[at], kind)
+        if plainly[at]:
+            said = FOREIGN
+        else:
+            node = nodes[at]
+            class_, id_ = node.attr("class"), node.attr("id")
+            if id_:
+                said = says(f"{class_ or ''} {id_}"[:MAX_NAMES], kind)
+            elif class_:
+                said = says(class_[:MAX_NAMES], kind)
+            else:
+                continue
         if said == FOREIGN and belief.holds(at):
             foreign[at] = 1
             after = end[at]
@@ -160,18 +167,12 @@ def _foreign(page: Survey, hidden: bytearray, kind: int, belief: _Belief) -> tup
     return foreign, talk
 
 
-def _foreign_by_role(page: Survey) -> bytearray:
-    marks = bytearray(len(page.nodes))
+def _plainly_foreign(page: Survey) -> bytearray:
+    """Mark what its tag or role says is no content."""
+    marks = bytearray(page.marked(FOREIGN_TAG))
     for node in page.nodes[0].select("[role]"):
-        marks[page.place[node]] = node.attr("role") in _FOREIGN_ROLES
+        marks[page.place[node]] |= node.attr("role") in _FOREIGN_ROLES
     return marks
-
-
-def _says(node: Element, kind: int) -> int:
-    class_, id_ = node.attr("class"), node.attr("id")
-    if id_:
-        return says(f"{class_ or ''} {id_}"[:MAX_NAMES], kind)
-    return says(class_[:MAX_NAMES], kind) if class_ else NOTHING
 
 
 def _quoted(page: Survey, claims: Claims) -> set[int]:

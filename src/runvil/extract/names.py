@@ -65,17 +65,28 @@ _PARTS = re.compile(r"[-_]+")
 @lru_cache(maxsize=16_384)
 def says(names: str, kind: int) -> int:
     """What the names of an element say of it on a page of this kind."""
-    words, beginnings, endings = _table(kind)
     said = NOTHING
     for name in names[:MAX_NAMES].lower().split():
-        parts = _PARTS.split(name)
-        if len(parts) > MAX_PARTS:
-            continue
-        for word in (*parts, *map("".join, pairwise(parts))):
-            if word in words or word.startswith(beginnings) or word.endswith(endings):
-                return FOREIGN
-            if word in _TALK or word.startswith("disqus"):
-                said = TALKING
+        one = _says_one(name, kind)
+        if one == FOREIGN:
+            return FOREIGN
+        said = said or one
+    return said
+
+
+@lru_cache(maxsize=16_384)
+def _says_one(name: str, kind: int) -> int:
+    """What one name says. Remembered apart: pages of a kind put the same names together differently."""
+    parts = _PARTS.split(name)
+    if len(parts) > MAX_PARTS:
+        return NOTHING
+    words, beginnings, endings = _table(kind)
+    said = NOTHING
+    for word in (*parts, *map("".join, pairwise(parts))):
+        if word in words or word.startswith(beginnings) or word.endswith(endings):
+            return FOREIGN
+        if word in _TALK or word.startswith("disqus"):
+            said = TALKING
     return said
 
 
