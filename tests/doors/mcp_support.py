@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import sys
@@ -72,3 +73,39 @@ def text_of(result: Any) -> str:
     assert block.type == "text"
     text: str = block.text
     return text
+
+
+@asynccontextmanager
+async def spoken_to(*, pipes: bool = True) -> AsyncIterator[asyncio.subprocess.Process]:
+    """`runvil mcp` at the other end of pipes, as clients start it, or of a file. It ends by itself, in silence."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "runvil", "mcp", limit=2**24,
+        stdin=asyncio.subprocess.PIPE if pipes else asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(IN_TIME):
+            yield process
+            assert process.stderr is not None
+            assert await process.stderr.read() == b""
+            await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def say(process: asyncio.subprocess.Process, line: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(line + b"\n")
+
+
+async def heard(process: asyncio.subprocess.Process) -> Any:
+    assert process.stdout is not None
+    return json.loads(await process.stdout.readline())
+
+
+INITIALIZE = json.dumps({
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}).encode()  # fmt: skip

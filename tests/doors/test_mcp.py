@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -35,7 +34,6 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from runvil.doors.mcp import make_server
-from runvil.doors.mcp.stdio import MAX_LINE
 from tests.doors.mcp_support import IN_TIME, client_at, text_of
 
 jsonschema = pytest.importorskip("jsonschema")  # which the SDK brings; it has no types
@@ -340,73 +338,13 @@ def test_a_server_whose_client_leaves_ends_in_silence() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@asynccontextmanager
-async def spoken_to(*, pipes: bool = True) -> AsyncIterator[asyncio.subprocess.Process]:
-    """`runvil mcp` at the other end of pipes, as clients start it, or of a file."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "runvil", "mcp", limit=2**24,
-        stdin=asyncio.subprocess.PIPE if pipes else asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    async with asyncio.timeout(IN_TIME):
-        yield process
-        await process.wait()
-
-
-def say(process: asyncio.subprocess.Process, line: bytes) -> None:
-    assert process.stdin is not None
-    process.stdin.write(line + b"\n")
-
-
-async def heard(process: asyncio.subprocess.Process) -> Any:
-    assert process.stdout is not None
-    return json.loads(await process.stdout.readline())
-
-
-INITIALIZE = b"""{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
-"capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}""".replace(b"\n", b" ")
-
-
-async def test_lines_that_are_no_messages_end_nothing() -> None:
-    async with spoken_to() as process:
-        for line in (b"", b"not json", b"[]", b"\xff\xfe", b"x" * (MAX_LINE + 10), b'{"jsonrpc": "2.0"}'):
-            say(process, line)
-        say(process, INITIALIZE)
-        while (message := await heard(process)).get("id") != 1:
-            assert "error" in message
-        assert message["result"]["serverInfo"]["name"] == "runvil"
-        process.stdin.close()  # type: ignore[union-attr]
-    assert process.returncode == 0
-
-
-async def test_an_interrupted_server_ends_at_once() -> None:
-    async with spoken_to() as process:
-        say(process, INITIALIZE)
-        await heard(process)
-        process.send_signal(signal.SIGINT)
-    assert process.returncode == 130
-
-
-async def test_a_client_that_reads_no_more_ends_the_server() -> None:
-    async with spoken_to() as process:
-        say(process, INITIALIZE)
-        await heard(process)
-        process.stdin.close()  # type: ignore[union-attr]
-        process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
-    assert process.returncode == 0
-
-
-async def test_a_server_whose_stdin_is_a_file_answers_too() -> None:
-    async with spoken_to(pipes=False) as process:
-        assert process.stdout is not None
-        assert await process.stdout.read() == b""
-    assert process.returncode == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "key", "words"),
     [
         (["--http", "8080"], "", "--http wants HOST:PORT"),
         (["--http", "127.0.0.1:99999"], "", "--http wants HOST:PORT"),
+        (["--http", "[::1:80"], "", "--http wants HOST:PORT"),
+        (["--public-host", "mcp.example"], "", "--public-host is a name of the server that --http starts"),
         (["--http", "0.0.0.0:0"], "", "0.0.0.0 is not loopback: RUNVIL_MCP_KEY must hold a key"),
         (["--http", "192.0.2.1:0"], "short", "at least 16 characters"),
         (["--deny-cidr", "10.0.0.1"], "", "invalid deny cidr 10.0.0.1"),

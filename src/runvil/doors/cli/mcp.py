@@ -39,6 +39,8 @@ def command(
     an IPv6 address as [::1]:8080.
     """
     where = None if bind is None else _address(bind)
+    if public_host and where is None:
+        raise click.UsageError("--public-host is a name of the server that --http starts")
     fetch = opened(policy(options))
     try:
         searching = _provider(provider)
@@ -57,7 +59,8 @@ def command(
 
 def _address(text: str) -> tuple[str, int]:
     host, sign, port = text.rpartition(":")
-    if not sign or not host or not (port.isascii() and port.isdigit()) or int(port) > LAST_PORT:
+    is_port = port.isascii() and port.isdigit() and int(port) <= LAST_PORT
+    if not sign or not host or not is_port or host.startswith("[") != host.endswith("]"):
         raise click.UsageError(f"--http wants HOST:PORT, such as 127.0.0.1:8080, not {text!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
