@@ -8,6 +8,7 @@ one who has a message writes it itself.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import deque
 from collections.abc import Iterator
 from types import TracebackType
@@ -16,7 +17,6 @@ from typing import Self
 import anyio
 import mcp_types as types
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from pydantic import ValidationError
 
 MAX_LINE = 4 * 1024 * 1024
 """Bytes of a message, as many as the SDK takes over HTTP; of a longer one nothing is kept."""
@@ -196,8 +196,16 @@ def _read(line: bytes | None) -> types.JSONRPCMessage | types.ErrorData | None:
         return TOO_LONG
     if not line.strip():
         return None
+    text = line.decode("utf-8", "replace")
     try:
-        return types.jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
-    except ValidationError as error:
-        (first, *_) = error.errors(include_url=False, include_context=False, include_input=False)
-        return NO_JSON if first["type"] == "json_invalid" else NO_MESSAGE
+        return types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValueError:
+        return NO_MESSAGE if _is_json(text) else NO_JSON
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
