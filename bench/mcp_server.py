@@ -2,6 +2,9 @@
 
 Start: from a process's start to its answer to the first `tools/list`. Pages: articles of 60 KB through a session, in a
 network of the benchmark's own. The client writes and reads lines of JSON and no more, so that servers are what differs.
+
+Pages a second are what a user waits for, and hold the client's and the web server's share of the machine too. CPU is
+user and system time of the process that fetches and of those that it started.
 """
 
 from __future__ import annotations
@@ -14,15 +17,17 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 from tests.lab.harness.answers import Page
 
 from bench.network import lab, own_network
-from bench.report import bar, heading, table
+from bench.report import bar, cpu_seconds, heading, table
 from runvil import WebFetch
 
 ROUNDS = 5
@@ -37,6 +42,7 @@ ANSWER = 64 * 1024 * 1024
 
 LIMIT = 60.0
 MILLI = 1000
+TICKS = os.sysconf("SC_CLK_TCK")
 
 START_BAR, PEER_START_BAR, LIBRARY_BAR, PEER_BAR = 1.1, 1.0, 0.8, 10.0
 
@@ -83,6 +89,7 @@ class Session:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
+        self.pid = process.pid
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
 
@@ -143,24 +150,57 @@ async def started(command: Sequence[str]) -> float:
         return time.perf_counter() - began
 
 
-async def through(command: Sequence[str], tool: str, pages: int, **more: Any) -> float:
-    """Pages a second through a session, once it is warm."""
+@dataclass(frozen=True)
+class Measured:
+    """rate: pages a second. cpu, client: milliseconds of CPU a page, of who fetches and of who asks."""
+
+    rate: float
+    cpu: float
+    client: float
+
+
+async def through(command: Sequence[str], tool: str, pages: int, **more: Any) -> Measured:
+    """Pages through a session, once it is warm."""
     async with session(command) as client:
 
         async def one(url: str) -> None:
             result = await client.ask("tools/call", name=tool, arguments={"url": url, **more})
             _check(result["content"][0]["text"])
 
-        return await rate(one, pages)
+        return await measured(one, pages, lambda: family_cpu(client.pid))
 
 
-async def alone(pages: int) -> float:
+async def alone(pages: int) -> Measured:
+    others = children(os.getpid())
     async with WebFetch() as fetch:
 
         async def one(url: str) -> None:
             _check((await fetch.call({"url": url})).text)
 
-        return await rate(one, pages)
+        return await measured(one, pages, lambda: family_cpu(os.getpid(), others))
+
+
+def family_cpu(pid: int, others: Collection[int] = ()) -> float:
+    """Seconds of CPU that a process and its children, but for `others`, have used so far."""
+    return sum(_cpu(one) for one in (pid, *(child for child in children(pid) if child not in others)))
+
+
+def children(pid: int) -> list[int]:
+    """Of all its threads."""
+    return [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in _text(task / "children").split()]
+
+
+def _cpu(pid: int) -> float:
+    """User and system time (proc(5): fields 14 and 15, the second a name in brackets); 0 for a process that is gone."""
+    fields = _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / TICKS
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
 
 
 def _check(text: str) -> None:
@@ -168,8 +208,8 @@ def _check(text: str) -> None:
         raise click.ClickException(f"not the article: {text[:200]}")
 
 
-async def rate(one: Callable[[str], Awaitable[None]], pages: int) -> float:
-    """Pages a second, AT_ONCE on their way, after as many to warm up."""
+async def measured(one: Callable[[str], Awaitable[None]], pages: int, cpu: Callable[[], float]) -> Measured:
+    """AT_ONCE on their way, after as many to warm up. cpu: seconds so far of who fetches."""
     urls = [f"https://articles.example/{number % AT_ONCE}" for number in range(pages)]
     await asyncio.gather(*(one(url) for url in urls[:AT_ONCE]))
     rest = iter(urls)
@@ -178,9 +218,10 @@ async def rate(one: Callable[[str], Awaitable[None]], pages: int) -> float:
         for url in rest:
             await one(url)
 
-    began = time.perf_counter()
+    began, used, mine = time.perf_counter(), cpu(), cpu_seconds()
     await asyncio.gather(*(lane() for _ in range(AT_ONCE)))
-    return pages / (time.perf_counter() - began)
+    took, used, mine = time.perf_counter() - began, cpu() - used, cpu_seconds() - mine
+    return Measured(pages / took, used / pages * MILLI, mine / pages * MILLI)
 
 
 @click.command()
@@ -220,9 +261,9 @@ def _starts(peer: str | None, rounds: int) -> dict[str, list[float]]:
     return {name: [turn[name] for turn in turns] for name in servers}
 
 
-def _rates(peer: str | None, rounds: int, pages: int) -> dict[str, list[float]]:
+def _rates(peer: str | None, rounds: int, pages: int) -> dict[str, list[Measured]]:
     servers = _servers(peer)
-    found: dict[str, list[float]] = {LIBRARY: [], OURS: [], **({PEER: []} if peer else {})}
+    found: dict[str, list[Measured]] = {LIBRARY: [], OURS: [], **({PEER: []} if peer else {})}
     for _ in range(rounds):
         found[LIBRARY].append(asyncio.run(alone(pages)))
         found[OURS].append(asyncio.run(through(servers[OURS], "web_fetch", pages)))
@@ -237,16 +278,19 @@ def _ratio(one: Sequence[float], other: Sequence[float]) -> float:
     return statistics.median(a / b for a, b in zip(one, other, strict=True))
 
 
-def _show(starts: Mapping[str, Sequence[float]], rates: Mapping[str, Sequence[float]]) -> None:
+def _show(starts: Mapping[str, Sequence[float]], pages: Mapping[str, Sequence[Measured]]) -> None:
+    rates = {name: [one.rate for one in found] for name, found in pages.items()}
+    cpus = {name: [one.cpu for one in found] for name, found in pages.items()}
+    clients = {name: [one.client for one in found] for name, found in pages.items() if name != LIBRARY}
     table(
-        ["server", "start, ms", "of the bare one", "pages/s", "of the library"],
+        ["server", "start, ms", "of the bare one", "pages/s", "of the library", "CPU ms a page", "of it", "client's"],
         [
             [
                 name,
-                f"{statistics.median(starts[name]) * MILLI:.0f}" if name in starts else "",
-                f"{_ratio(starts[name], starts[SDK]):.2f}" if name in starts else "",
-                f"{statistics.median(rates[name]):.1f}" if name in rates else "",
-                f"{_ratio(rates[name], rates[LIBRARY]):.2f}" if name in rates else "",
+                *_with_ratio(starts, name, SDK, MILLI),
+                *_with_ratio(rates, name, LIBRARY),
+                *_with_ratio(cpus, name, LIBRARY),
+                f"{statistics.median(clients[name]):.2f}" if name in clients else "",
             ]
             for name in dict.fromkeys((*starts, *rates))
         ],
@@ -256,6 +300,13 @@ def _show(starts: Mapping[str, Sequence[float]], rates: Mapping[str, Sequence[fl
     if PEER in starts:
         bar("start, of mcp-server-fetch's", _ratio(starts[OURS], starts[PEER]), PEER_START_BAR, least=False)
         bar("pages a second, of mcp-server-fetch's", _ratio(rates[OURS], rates[PEER]), PEER_BAR, least=True)
+
+
+def _with_ratio(found: Mapping[str, Sequence[float]], name: str, other: str, unit: float = 1.0) -> tuple[str, str]:
+    """The median, and the ratio to another's."""
+    if name not in found:
+        return "", ""
+    return f"{statistics.median(found[name]) * unit:.4g}", f"{_ratio(found[name], found[other]):.2f}"
 
 
 if __name__ == "__main__":
