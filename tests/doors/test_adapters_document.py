@@ -19,13 +19,14 @@ from typing import Any
 import pytest
 
 from runvil import assemble
+from tests.docs.blocks import read, text_of
 from tests.doors.matrix import Row, by_library, network
 from tests.doors.model_server import model_server
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "frameworks.md").read_text(encoding="utf-8")
-SECTIONS = re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
+PAGE = "docs/frameworks.md"
+SECTIONS = re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text_of(PAGE), re.MULTILINE | re.DOTALL)
 PROGRAMS = [
-    (name, text) for name, section in SECTIONS for text in re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    (name, block.text) for name, section in SECTIONS for block in read(PAGE, section) if block.language == "python"
 ]
 TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 CALL = Row("web_fetch", {"url": "https://example.com/"})
