@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runvil import assemble
+from runvil.core.envelope import wrap
 from runvil.doors.cli import call as call_command
 from runvil.doors.cli import run
 from tests.doors.matrix import ROWS, Provider, Row, Said, by_library, network
@@ -81,6 +83,67 @@ async def test_mcp_gives_the_librarys_text(door: str) -> None:
     for result, row in zip(results, ROWS, strict=True):
         if row.tool == "web_fetch" and not result.is_error:
             assert result.structured_content["text"] == text_of(result)
+
+
+@pytest.mark.parametrize("isolate", [False, True], ids=["in process", "--untrusted"])
+async def test_lua_gets_the_librarys_text(isolate: bool) -> None:
+    """In the envelope, as it came from outside; a hard failure is an error value whose message it is."""
+    pytest.importorskip("lupa", reason="the extra runvil[lua] is not installed")
+    from runvil.runtime import Host, WebPlugin
+    from runvil.runtime.web import SEARCH_PROVIDER
+
+    library = [await by_library(row) for row in ROWS]
+    told: list[Mapping[str, Any]] = []
+    async with Host({SEARCH_PROVIDER: Provider()}, isolate=isolate, nonce=lambda: NONCE) as host:
+        host.call(WebPlugin(net=network()))
+        results = json.loads(await host.run(PROMPT.format(calls=lua(list(map(lua_call, ROWS)))), observer=told.append))
+    assert [Said(**result) for result in results] == [
+        said if said.kind == "hard" else Said(wrap(said.text, NONCE), "ok") for said in library
+    ]
+    assert [event["text"] for event in told if event["event"] == "tool"] == [said.text for said in library]
+
+
+NONCE = "0123456789abcdef" * 2
+
+PROMPT = """---
+name: table
+description: Makes every call of the table.
+runvil: 0
+uses: [web]
+---
+
+# Table
+
+```lua
+local said = {{}}
+for i, call in ipairs({calls}) do
+  local ok, text = pcall(tools.call, call.id, call.arguments)
+  said[i] = {{ kind = ok and 'ok' or text.kind == 'tool' and 'hard', text = tostring(text) }}
+end
+return json.encode(said)
+```
+"""
+
+
+def lua_call(row: Row) -> Mapping[str, object]:
+    return {"id": row.tool.replace("_", "/"), "arguments": row.arguments}
+
+
+def lua(value: object) -> str:
+    """A value as Lua writes it. Lua has no null in a table and cannot tell an empty list from an object: no row needs
+    either, so that Lua makes every call of the table."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int():
+            return str(value)
+        case str():
+            return f"'{''.join(f'{chr(92)}x{byte:02x}' for byte in value.encode())}'"
+        case list() if value:
+            return f"{{{', '.join(map(lua, value))}}}"
+        case dict():
+            return f"{{{', '.join(f'[{lua(name)}] = {lua(one)}' for name, one in value.items())}}}"
+    raise AssertionError(f"no Lua for {value!r}")
 
 
 def _kind(result: object) -> str:
