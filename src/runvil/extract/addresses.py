@@ -25,7 +25,7 @@ _ANCHOR_TEXT = frozenset({"", "#", "¶", "§", "🔗", "\uf0c1"})
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src", "data-url")
 _SRCSETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
-_BLOCKS = "ul, ol, dl, table, pre, blockquote, hr"
+_HEADINGS_AND_BLOCKS = f"{_HEADINGS}, ul, ol, dl, table, pre, blockquote, hr"
 
 
 def prepare_addresses(root: Element, base: str) -> None:
@@ -57,7 +57,7 @@ def _prepare_links(root: Element) -> None:
             link.decompose()
         elif href is None or not is_place(href):
             link.unwrap()
-        elif link.select_one(_HEADINGS) is not None or link.select_one(_BLOCKS) is not None:
+        elif link.select_one(_HEADINGS_AND_BLOCKS) is not None:
             _narrow(link)
 
 
