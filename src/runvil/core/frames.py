@@ -32,6 +32,9 @@ MAX_HELLO = 500
 MAX_CHARACTER = 4
 """Bytes that UTF-8 needs for one character."""
 
+PIECE: Final = 1024 * 1024
+"""Bytes asked of a pipe at once: a size that is announced and never comes takes no memory."""
+
 _GREETING: Final = b"runvil-worker-1"
 _LABELS: Final = (Extraction.READABILITY, Extraction.RAW_HTML)
 _REQUEST_HEAD: Final = 11
@@ -117,3 +120,22 @@ def _text(read: Read, size: int) -> str:
         return read(size).decode()
     except UnicodeDecodeError as error:
         raise Garbled from error
+
+
+def read_all(read: Callable[[int], bytes], size: int) -> bytes:
+    """Exactly `size` bytes of a pipe, whose `read` gives fewer as it likes, and none at its end. Raises EOFError."""
+    pieces = []
+    while size > 0:
+        piece = read(min(size, PIECE))
+        if not piece:
+            raise EOFError
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def write_all(write: Callable[[memoryview], int], data: bytes) -> None:
+    """All of `data` into a pipe, whose `write` takes as much as it likes and says how much that was."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[write(rest) :]

@@ -10,8 +10,9 @@ import os
 import signal
 import time
 from contextlib import suppress
+from functools import partial
 
-from runvil.core.frames import read_request, write_hello, write_reply
+from runvil.core.frames import read_all, read_request, write_all, write_hello, write_reply
 from runvil.extract.page import render
 from runvil.extract.sandbox import LIFE_SECONDS, PAGE_SECONDS, budget, lock
 
@@ -19,7 +20,6 @@ MAX_PAGES = 1_000
 """Pages a worker renders before it is replaced. A start costs some 100 ms, so this adds 0.1 ms to a page."""
 
 _STDIN, _STDOUT = 0, 1
-_PIECE = 1024 * 1024
 _REHEARSAL = (
     "<title>t</title><base href='/b/'><div hidden>h</div><article><h1>h</h1><p>{}<a href='x'>a</a><img src='i'>"
     "<table><tr><td colspan='2'>c</table><pre class='lang-x'><code>c</code></pre><math alttext='m'></math></article>"
@@ -51,17 +51,8 @@ def _serve() -> None:
 
 def _read(size: int) -> bytes:
     """Exactly `size` bytes. Raises EOFError when the parent has gone."""
-    pieces = []
-    while size > 0:
-        piece = os.read(_STDIN, min(size, _PIECE))
-        if not piece:
-            raise EOFError
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
+    return read_all(partial(os.read, _STDIN), size)
 
 
 def _write(frame: bytes) -> None:
-    rest = memoryview(frame)
-    while rest:
-        rest = rest[os.write(_STDOUT, rest) :]
+    write_all(partial(os.write, _STDOUT), frame)

@@ -36,7 +36,6 @@ PAGE_SECONDS = 9.0
 START_SECONDS = 20.0
 """Wall time for a start, which takes 0.1 s; the margin is for cold disks."""
 
-_PIECE: Final = 1024 * 1024
 _KEPT_ENVIRONMENT: Final = ("SYSTEMROOT",)
 """Windows cannot start Python without it. Nothing else: what is in the environment is not the page's business."""
 
@@ -160,16 +159,7 @@ class WorkerProcess:
         return self._process.stdin, self._process.stdout
 
     def _read(self, size: int) -> bytes:
-        pieces = []
-        while size > 0:
-            piece = self._pipes()[1].read(min(size, _PIECE))
-            if not piece:
-                raise EOFError
-            pieces.append(piece)
-            size -= len(piece)
-        return b"".join(pieces)
+        return frames.read_all(self._pipes()[1].read, size)
 
     def _write(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self._pipes()[0].write(rest) :]
+        frames.write_all(self._pipes()[0].write, data)

@@ -6,8 +6,10 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from runvil.core.frames import read_all, write_all
 from runvil.runtime import wire
 from runvil.runtime.errors import RunError
 from runvil.runtime.guest import compiled
@@ -15,7 +17,6 @@ from runvil.runtime.limits import Limits
 from runvil.runtime.stage import LocalStage, Outline
 
 _STDIN, _STDOUT = 0, 1
-_PIECE = 1024 * 1024
 _REHEARSAL = "---\nname: p\ndescription: d\nrunvil: 0\nuses: [web]\n---\n# T\n\n```lua\nreturn prose\n```\n"
 
 
@@ -58,17 +59,8 @@ def _stepped(stage: LocalStage, request: dict[str, Any]) -> Any:
 
 def _read(size: int) -> bytes:
     """Exactly `size` bytes. Raises EOFError when the run is over."""
-    pieces = []
-    while size > 0:
-        piece = os.read(_STDIN, min(size, _PIECE))
-        if not piece:
-            raise EOFError
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
+    return read_all(partial(os.read, _STDIN), size)
 
 
 def _write(data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(_STDOUT, rest) :]
+    write_all(partial(os.write, _STDOUT), data)

@@ -87,3 +87,25 @@ def test_any_bytes_are_a_bounded_reply_or_none(data: bytes, limit: int) -> None:
 def test_another_greeting_is_garbled(data: bytes) -> None:
     with pytest.raises(frames.Garbled):
         frames.read_hello(reading(data))
+
+
+@given(st.binary(max_size=200), st.integers(1, 7))
+def test_a_pipe_that_gives_and_takes_little_at_a_time_passes_everything(data: bytes, little: int) -> None:
+    taken = bytearray()
+
+    def write(rest: memoryview) -> int:
+        taken.extend(rest[:little])
+        return min(little, len(rest))
+
+    frames.write_all(write, data)
+    stream = BytesIO(taken)
+    assert frames.read_all(lambda size: stream.read(min(size, little)), len(data)) == data
+    with pytest.raises(EOFError):
+        frames.read_all(stream.read, 1)
+
+
+def test_a_size_that_is_announced_is_not_asked_for_at_once() -> None:
+    asked: list[int] = []
+    with pytest.raises(EOFError):
+        frames.read_all(lambda size: asked.append(size) or b"", frames.MAX_HTML)  # type: ignore[func-returns-value]
+    assert asked == [frames.PIECE]
