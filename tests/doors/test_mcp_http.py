@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -231,3 +234,16 @@ async def test_calls_of_many_clients_at_once_do_not_meet() -> None:
 
         said = await asyncio.gather(*(one(number) for number in range(8)))
     assert said == [f"ip literal host not allowed: 127.0.0.{number}" for number in range(8)]
+
+
+def test_an_address_that_is_taken_is_told_in_words() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "runvil", "mcp", "--http", f"127.0.0.1:{port}"],
+            check=False, capture_output=True, text=True, timeout=IN_TIME,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "address already in use" in done.stderr
+    assert f"Error: cannot serve at 127.0.0.1:{port}" in done.stderr
+    assert "Traceback" not in done.stderr

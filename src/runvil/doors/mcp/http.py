@@ -63,7 +63,10 @@ class _Server(uvicorn.Server):
     """uvicorn that says where it serves."""
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        await super().startup()
+        try:
+            await super().startup()
+        except SystemExit as error:  # uvicorn's, which has logged why; its status means something else here
+            raise ConfigError(f"cannot serve at {self.config.host}:{self.config.port}") from error
         for server in self.servers:
             for listening in server.sockets:
                 host, port = listening.getsockname()[:2]
