@@ -242,3 +242,24 @@ def test_streams_that_cannot_be_used_are_told_in_words(line: str, given_: str, s
     assert done.returncode == status
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@linux
+async def test_who_starts_it_at_a_terminal_is_told_what_it_waits_for_and_ends_it_with_ctrl_c() -> None:
+    terminal, its_end = os.openpty()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "runvil", "mcp", stdin=its_end, stdout=its_end, stderr=asyncio.subprocess.PIPE
+        )
+        assert process.stderr is not None
+        async with asyncio.timeout(IN_TIME):
+            assert b"waiting for an MCP client" in await process.stderr.readline()
+            os.write(terminal, INITIALIZE + b"\n")
+            said = b""
+            while b'"serverInfo"' not in said:
+                said += await asyncio.to_thread(os.read, terminal, 65536)
+            process.send_signal(signal.SIGINT)
+            assert (await process.wait(), await process.stderr.read()) == (130, b"")
+    finally:
+        os.close(its_end)
+        os.close(terminal)

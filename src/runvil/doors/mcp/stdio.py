@@ -24,6 +24,8 @@ from runvil.doors.mcp.pipes import Flow, Incoming, Outgoing
 
 INTERRUPTED = 130
 
+ALONE = "runvil: waiting for an MCP client to speak on stdin; Ctrl-C ends it"
+
 PIPE_ROOM = 256 * 1024
 """Bytes that a pipe is asked to hold, the most that Linux gives everybody: an answer should not need several turns."""
 
@@ -34,6 +36,8 @@ def serve_stdio(server: Server[Any]) -> None:
     """Raises ConfigError where there is no stdin or stdout, OSError where stdout takes nothing more."""
     if sys.stdin is None or sys.stdout is None:
         raise ConfigError("stdin and stdout must be open: a client speaks through them")
+    if sys.stdin.isatty():
+        print(ALONE, file=sys.stderr, flush=True)  # noqa: T201
     try:
         asyncio.run(_serve(server))
     except ExceptionGroup as group:  # the SDK's transport, on a disk that is full
