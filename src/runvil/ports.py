@@ -82,6 +82,8 @@ class Renderer(Protocol):
 
 
 class SearchProvider(Protocol):
+    """Who answers a search: any object with this method. It has its own deadline and keeps its own key (spec 2.4)."""
+
     async def search(self, query: SearchQuery) -> SearchResults:
-        """Run a search. Raises SearchError, kind Transport or Backend, with a message for the model."""
+        """The results, at most as many as `query.count`. Raises SearchError, with a message for the model."""
         ...

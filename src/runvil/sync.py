@@ -62,7 +62,9 @@ def _shared() -> _Background:
 
 
 def fetch_sync(url: str, *, raw: bool = False, max_chars: int | None = None, config: FetchConfig | None = None) -> Page:
-    """Fetch one page, waiting for it; inside a running loop too. Raises FetchFailure.
+    """Fetch one page, waiting for it; inside a running loop too. raw, max_chars: as of `WebFetch.fetch`.
+
+    Raises FetchFailure, and ConfigError when the environment's trust roots cannot be used.
 
     config: another policy than the default; its connections and workers are opened for this call and closed after it.
     """

@@ -26,7 +26,7 @@ log = logging.getLogger("runvil.tools")
 
 
 class ToolError(Exception):
-    """A tool call failed. `str()` is exactly the message, `kind` what sort of failure it is."""
+    """A tool call failed. `str()` is exactly the message for the model. kind: a ToolErrorKind."""
 
     def __init__(self, kind: ToolErrorKind, message: str) -> None:
         super().__init__(message)
@@ -35,7 +35,11 @@ class ToolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """A tool's result. untrusted: the text came from third parties. soft: it is a soft failure's message."""
+    """A tool's result. text: what the model reads.
+
+    untrusted: the text came from third parties; always true for the two web tools. soft: it is a soft failure's
+    message (spec 1.16), and not a page.
+    """
 
     text: str
     untrusted: bool = True
@@ -44,7 +48,11 @@ class ToolOutput:
 
 @runtime_checkable
 class Tool(Protocol):
-    """What a door needs of a tool. parameters: its JSON Schema, a plain dict."""
+    """What a door needs of a tool, and all that it uses: any object with these members is one.
+
+    id: as prompts name it, `web/fetch`. wire_name: as models name it, `web_fetch`. description: one sentence for the
+    model. parameters: the arguments' JSON Schema, a plain dict.
+    """
 
     @property
     def id(self) -> str: ...
@@ -59,15 +67,18 @@ class Tool(Protocol):
     def parameters(self) -> dict[str, Any]: ...
 
     async def call(self, arguments: Mapping[str, object]) -> ToolOutput:
-        """Run it. Raises ToolError."""
+        """Run it. arguments: an object as JSON has it, as the model wrote it. Raises ToolError."""
         ...
 
 
 class WebFetch:
-    """Fetch web pages under one policy. Calls are independent of each other and may run at once.
+    """Fetch web pages under one policy: a Tool, and the same walk typed. Calls are independent and may run at once.
 
     config: the policy; None is the default one. net, renderer: the test seams (`runvil.testing`). Raises ConfigError
-    when the environment's trust roots cannot be used. It may serve several `asyncio.run` calls, one after the other.
+    when the environment's trust roots cannot be used (contract 3).
+
+    It is an async context that closes itself. It may serve several `asyncio.run` calls, one after the other, and one
+    event loop at a time.
     """
 
     id = FETCH.id
@@ -85,10 +96,15 @@ class WebFetch:
 
     @property
     def parameters(self) -> dict[str, Any]:
+        """The arguments' JSON Schema, a plain dict; its maximum of characters is the policy's (spec 1.1)."""
         return fetch_schema(self.config.max_chars)
 
     async def call(self, arguments: Mapping[str, object]) -> ToolOutput:
-        """The tool: the page behind its three-line header, or a soft failure's sentence. Raises ToolError."""
+        """The tool: the page behind its three-line header (spec 1.15), or a soft failure's sentence.
+
+        arguments: `url`, and `max_chars` and `raw` where wanted (spec 1.3). Raises ToolError for hard failures: kind
+        InvalidArguments for what the policy refuses, Other when a fetch ended for a reason that is not ours.
+        """
         try:
             return ToolOutput(str(await self._page(read_fetch_call(arguments, self.config.max_chars))))
         except Soft as failure:
@@ -99,7 +115,11 @@ class WebFetch:
             raise ToolError(ToolErrorKind.INVALID_ARGUMENTS, str(failure)) from failure
 
     async def fetch(self, url: str, *, raw: bool = False, max_chars: int | None = None) -> Page:
-        """The same walk, typed. max_chars: characters, at most the policy's. Raises FetchFailure, soft ones too."""
+        """The same walk, typed. raw: the whole page, not only its article; without effect on anything but HTML.
+
+        max_chars: Unicode characters of text; more than the policy's are never given, and None asks for these.
+        Raises FetchFailure, for soft failures and hard ones.
+        """
         arguments = {"url": url, "raw": raw, "max_chars": max_chars}
         return await self._page(read_fetch_call(arguments, self.config.max_chars))
 
@@ -134,7 +154,7 @@ class WebFetch:
 
 
 class WebSearch:
-    """Search the web through a provider, which owns the transport, the credential and the deadline (spec 2.4)."""
+    """Search the web: a Tool over a provider, which owns the transport, the credential and the deadline (spec 2.4)."""
 
     id = SEARCH.id
     wire_name = SEARCH.wire_name
@@ -146,10 +166,15 @@ class WebSearch:
 
     @property
     def parameters(self) -> dict[str, Any]:
+        """The arguments' JSON Schema, a plain dict (spec 2.1)."""
         return search_schema()
 
     async def call(self, arguments: Mapping[str, object]) -> ToolOutput:
-        """The tool: compact JSON (spec 2.5). Raises ToolError; no search failure is soft."""
+        """The tool: the results as compact JSON, in the provider's order (spec 2.5).
+
+        arguments: `query` and seven optional ones (spec 2.2). Raises ToolError, as no search failure is soft: kind
+        InvalidArguments, Transport (nobody was reached) or Backend (somebody answered, with no results).
+        """
         try:
             return ToolOutput(await search(read_search_call(arguments), self._provider))
         except SearchFailure as failure:

@@ -29,10 +29,11 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class HostAddress:
-    """The one way to a blocked address: this host at this address (spec 1.21, contract).
+    """The one way to a blocked address: this host at this address (spec 1.21, contract 1).
 
-    host: a domain name or an IP literal, with or without brackets; lower-cased, its trailing dot removed.
-    ports, http: further ports, and plain http, that hold for this pair alone.
+    host: a domain name or an IP literal, with or without brackets; lower case, without its trailing dot, once a
+    policy holds it. address: an address or its text. ports: TCP ports beside the policy's, and http: plain http; both
+    hold for this pair alone.
     """
 
     host: str
@@ -43,7 +44,20 @@ class HostAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchConfig:
-    """A validated fetch policy. Sizes in bytes or characters, times in seconds. Raises ConfigError when built wrong."""
+    """A fetch policy, checked when it is built (spec 1.20 and 1.21). Raises ConfigError naming the first bad field.
+
+    allow_http: `http:` URLs too. allow_ports: TCP ports that a URL may name, in place of the default ones.
+    allow_ip_literals: hosts that are addresses; they are judged like any others. deny_cidrs: ranges that are blocked
+    beside the table, such as "203.0.114.0/24". allow_host_addresses: exact pairs that beat every range (HostAddress).
+    supplement: the ranges that the table lacks (spec 1.6).
+
+    max_redirects: hops, 0 to 20. max_bytes: bytes of a body after decompression, at most 64 MiB. max_chars: Unicode
+    characters of text, at most 10,000,000. connect_timeout, timeout, pool_idle_timeout: seconds for a hop's connection
+    (at most 60), for a whole fetch (300), for an idle connection to be kept (600).
+
+    user_agent: the header's text. resolver: "dns" asks name servers, "system" getaddrinfo. max_concurrent: fetches of
+    one WebFetch at once. max_inflight_bytes: bytes that all of these may hold, at least max_bytes.
+    """
 
     allow_http: bool = False
     allow_ports: tuple[int, ...] = (80, 443)
@@ -62,7 +76,7 @@ class FetchConfig:
     max_concurrent: int = 256
     max_inflight_bytes: int = 256 * MIB
     denied: tuple[Range, ...] = field(init=False, repr=False)
-    """`deny_cidrs` as ranges; what the rules read."""
+    """`deny_cidrs` as ranges: what the rules read. Not an argument."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.user_agent, str) or not _HEADER_VALUE.fullmatch(self.user_agent):
@@ -99,7 +113,7 @@ class FetchConfig:
 
 
 class FetchConfigBuilder:
-    """Collects knobs; nothing is checked before `build()`."""
+    """Collects knobs, each under its name in FetchConfig; nothing is checked before `build()`."""
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}

@@ -27,7 +27,7 @@ class Failure(Exception):
 
 
 class ToolErrorKind(StrEnum):
-    """How a tool call failed (contract 1)."""
+    """How a tool call failed (contract 1): by its arguments or the policy, by the network, by whoever answered."""
 
     INVALID_ARGUMENTS = "InvalidArguments"
     TRANSPORT = "Transport"
@@ -36,10 +36,11 @@ class ToolErrorKind(StrEnum):
 
 
 class FetchFailure(Failure):
-    """A fetch that gave no page. `str()` is the message.
+    """A fetch that gave no page. `str()` is the message; what a library said is in `__cause__` alone.
 
-    code: a stable slug, one per sentence. soft: True when the sentence is an ordinary result (spec 1.16).
-    url: the redacted URL the sentence is about, or None. status: the HTTP status, or None.
+    code: a stable slug, one for each sentence. soft: true when the sentence is an ordinary result (spec 1.16).
+    url: the URL that the sentence is about, without query and credentials (spec 1.17), or None. status: the HTTP
+    status, or None.
     """
 
     code: ClassVar[str]
@@ -244,7 +245,10 @@ PREFIX = "web_search: "
 
 
 class SearchError(Exception):
-    """A provider could not answer. kind: Transport or Backend. message: for the model, without PREFIX."""
+    """A provider could not answer. kind: Transport (nobody was reached) or Backend (an answer without results).
+
+    message: for the model; the tool puts `web_search: ` before it (spec 2.6).
+    """
 
     def __init__(self, kind: ToolErrorKind | str, message: str) -> None:
         super().__init__(message)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Extraction(StrEnum):
-    """How the text was made: the three values of the header's `extraction:` line (spec 1.15)."""
+    """How the text was made, as the header's `extraction:` line says it (spec 1.15): the article, all, or verbatim."""
 
     READABILITY = "readability"
     RAW_HTML = "raw-html"
@@ -16,7 +16,7 @@ class Extraction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """HTML turned into markdown. title is "" when the page has none."""
+    """HTML turned into markdown. extraction: `readability` or `raw-html`. title: "" when the page has none."""
 
     text: str
     extraction: Extraction
@@ -25,10 +25,11 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A fetched page; `str(page)` is exactly the tool's text.
+    """A fetched page; `str(page)` is exactly the tool's text (spec 1.15).
 
     url: the final one, query kept, no fragment. text: at most the characters asked for. truncated: the byte cut of flat
-    text or the character cut happened. content_type: the header value verbatim. title: of HTML, else "".
+    text (spec 1.12) or the character cut (1.14) happened. extraction: how the text was made. status: HTTP's, 200 to
+    299. content_type: the header's value, verbatim. title: of HTML, else "".
     """
 
     url: str

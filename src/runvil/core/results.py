@@ -11,7 +11,12 @@ from runvil.core.failures import EmptyUrl, Unrenderable
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A checked search. query: as written, untrimmed. What was not asked for is None, or an empty tuple."""
+    """A checked search (spec 2.2). What was not asked for is None, or an empty tuple.
+
+    query: 1 to 400 characters, as written. count: results, 1 to 20. freshness: pd, pw, pm or py, the past day to year.
+    country, search_lang: codes such as us and en. safesearch: off, moderate or strict. include_domains,
+    exclude_domains: host names, at most 20 of each; a host's subdomains are its own.
+    """
 
     query: str
     count: int | None = None
@@ -25,7 +30,11 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One row. title and description may be "". age, site_name: None when the provider has none."""
+    """One row. title, description: plain text, may be "". url: never empty.
+
+    age: when the page is from, in the provider's words. site_name: of the site. Both None when the provider has none.
+    extra_snippets: further pieces of the page.
+    """
 
     title: str
     url: str
@@ -37,7 +46,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """query: the one the search ran, as the provider says. results: in the provider's order."""
+    """What a search found. query: the one that was run, as the provider says. results: in the provider's order."""
 
     query: str
     results: tuple[SearchResult, ...]

@@ -41,7 +41,7 @@ OTHERWISE: Mapping[str, str] = {
 
 
 class BraveProvider:
-    """base_url: of a private endpoint. Raises ConfigError for an unusable key or address."""
+    """Asks Brave Search. key: the vendor's. base_url: of a private endpoint. Raises ConfigError for an unusable one."""
 
     name = "brave"
 

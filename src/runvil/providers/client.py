@@ -56,7 +56,7 @@ class Unread(Exception):
 class Options(TypedDict, total=False):
     """How a provider is reached. proxy: a proxy's URL, none by default. deadline: seconds for a whole search.
 
-    trust: an `ssl.SSLContext` in place of the operating system's roots.
+    trust: an `ssl.SSLContext` in place of the roots that a fetch believes too (contract 3).
     """
 
     proxy: str | None

@@ -65,9 +65,10 @@ def chosen(name: str | None, env: Mapping[str, str]) -> Way:
 def from_environment(
     name: str | None = None, *, env: Mapping[str, str] | None = None, **options: Unpack[Options]
 ) -> SearchProvider:
-    """The provider that is named, or that the environment's variables name. options: as of the providers.
+    """The provider called `name`, or else the first whose variable is set, or else the local index (contract 3).
 
-    Raises ConfigError, which names variables and never quotes their values.
+    env: instead of this process's environment. options: for the provider. Raises ConfigError for a name that is none
+    and for what is missing or unusable; it names variables and never quotes their values.
     """
     env = os.environ if env is None else env
     way = chosen(name, env)

@@ -23,7 +23,7 @@ PLENTY = 40
 
 
 class ExaProvider:
-    """Raises ConfigError for an unusable key or address."""
+    """Asks Exa. key: the vendor's. base_url: of a private endpoint. Raises ConfigError for an unusable one."""
 
     name = "exa"
 

@@ -15,7 +15,11 @@ log = logging.getLogger("runvil.providers")
 
 
 class FailoverProvider:
-    """providers: in the order to ask them. deadline: seconds for all; each gets a fair part of what is left."""
+    """Asks one provider after another until one answers; an empty list is an answer.
+
+    providers: in the order to ask them, at least one, else ValueError. deadline: seconds for all; each gets a fair
+    part of what is left.
+    """
 
     name = "failover"
 

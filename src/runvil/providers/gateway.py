@@ -32,7 +32,10 @@ _ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 class GatewayProvider:
-    """api_root: such as http://127.0.0.1:8081/v1. Without a usable root or key every search is `request failed`."""
+    """Asks a runvil gateway, which keeps the vendor's key. api_root: such as http://127.0.0.1:8081/v1. key: a client's.
+
+    It never raises when it is made: without a usable root or key every search is `request failed` (contract 1).
+    """
 
     name = "gateway"
 

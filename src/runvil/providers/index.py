@@ -72,7 +72,10 @@ class IndexUnusable(Exception):
 
 
 class LocalIndex:
-    """directory: where the file is; by default the user's data directory for runvil."""
+    """The pages that this machine was told to remember: one SQLite file, its owner's alone. Its methods block.
+
+    directory: where the file is; by default the user's data directory for runvil.
+    """
 
     def __init__(self, directory: Path | None = None) -> None:
         self.path = (directory or data_directory()).absolute() / "pages.sqlite3"
@@ -93,7 +96,7 @@ class LocalIndex:
             _make_room(connection)
 
     def find(self, query: SearchQuery) -> list[SearchResult]:
-        """The best pages, at most as many as asked for (20). Raises IndexUnusable."""
+        """The best pages, at most `query.count`, 20 when that is None. Raises IndexUnusable."""
         sql, values = _filters(query)
         until = time.monotonic() + QUERY_SECONDS
         with self._opened(create=False) as connection:

@@ -21,7 +21,7 @@ ROOT = "https://kagi.com/api/v1"
 
 
 class KagiProvider:
-    """Raises ConfigError for an unusable key or address."""
+    """Asks Kagi. key: the vendor's. base_url: of a private endpoint. Raises ConfigError for an unusable one."""
 
     name = "kagi"
 

@@ -12,7 +12,7 @@ from runvil.providers.support import heard
 
 
 class LocalProvider:
-    """index: the user's own by default."""
+    """Asks the pages that this machine was told to remember. index: the user's own by default."""
 
     name = "local"
 

@@ -27,7 +27,7 @@ MAX_REASONS = 5
 
 
 class SearxngProvider:
-    """base_url: the instance, such as http://127.0.0.1:8888. Raises ConfigError for an unusable address."""
+    """Asks a SearXNG server. base_url: its root, such as http://127.0.0.1:8888. Raises ConfigError for an unusable one."""
 
     name = "searxng"
 

@@ -22,7 +22,10 @@ ROOT = "https://google.serper.dev"
 
 
 class SerperProvider:
-    """Raises ConfigError for an unusable key or address."""
+    """Asks Serper, which resells Google's results. key: the vendor's. base_url: of a private endpoint.
+
+    Raises ConfigError for an unusable key or address.
+    """
 
     name = "serper"
 

@@ -22,7 +22,10 @@ KEYLESS = {"X-Tavily-Access-Mode": "keyless"}
 
 
 class TavilyProvider:
-    """key: None for keyless access. Raises ConfigError for an unusable key or address."""
+    """Asks Tavily. key: None for keyless access. base_url: of a private endpoint.
+
+    Raises ConfigError for an unusable key or address.
+    """
 
     name = "tavily"
 

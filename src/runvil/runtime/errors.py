@@ -7,6 +7,8 @@ from enum import StrEnum
 
 
 class RunErrorKind(StrEnum):
+    """How a run failed (spec 3.11). `Vfs` and `Determinism` are names of the spec that nothing here raises."""
+
     PARSE = "Parse"
     VERSION = "Version"
     BINDING = "Binding"
@@ -34,7 +36,10 @@ class Place:
 
 
 class RunError(Exception):
-    """A run failed. `str()` is the message alone; place: where in the file, for errors found by reading it."""
+    """A run failed. `str()` is the message alone. kind: a RunErrorKind.
+
+    place: file, line and column for errors that were found by reading the prompt, else None.
+    """
 
     def __init__(self, kind: RunErrorKind, message: str, place: Place | None = None) -> None:
         super().__init__(message)

@@ -115,7 +115,7 @@ class Host:
     ) -> str:
         """Run a prompt and return its result. args: what it sees as `args`. file: its name in messages.
 
-        observer: told of everything that happens (trace.py). Raises RunError.
+        observer: called with every event, a dict, as `runvil run --trace` writes them. Raises RunError.
         """
         return await self._run(_Job(text, args or {}, file, Trace(observer), Interrupt()))
 

@@ -73,6 +73,8 @@ class Unavailable:
 
 
 class Plugin(Protocol):
+    """What a Host calls for Packs: any object with this method."""
+
     def packs(self, config: Mapping[str, Any], services: Mapping[str, Any]) -> Sequence[Pack | Unavailable]:
         """Build the Packs, once per Host. config: the Plugin's JSON, each Pack's part under its id.
 

@@ -47,7 +47,7 @@ class Certificate:
 
     @classmethod
     def public(cls) -> Certificate:
-        """The one for NAMES, good until 2120."""
+        """The one for example.com, demo.example, rogue.example and names below them, good until 2120."""
         server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.set_alpn_protocols(["http/1.1"])
         with tempfile.TemporaryDirectory() as folder:  # OpenSSL reads a key from a file only

@@ -38,16 +38,21 @@ NXDOMAIN: Final = _Nxdomain.NXDOMAIN
 class Behaviour(Enum):
     """What a scripted server does instead of answering properly."""
 
-    CONNECT_HANG = auto()  # no connection opens within the connect limit
+    CONNECT_HANG = auto()
+    """No connection opens within the connect limit."""
+
     REFUSE_CONNECTION = auto()
     BAD_CERTIFICATE = auto()
     HANG_BEFORE_HEADERS = auto()
     RESET_BEFORE_HEADERS = auto()
-    RESET_MID_BODY = auto()  # after the scripted body
+    RESET_MID_BODY = auto()
+    """After the scripted body."""
+
     HANG_MID_BODY = auto()
 
 
 DnsAnswer = Sequence[str | Address] | _Nxdomain
+"""What a lookup gives: addresses, none, or NXDOMAIN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,10 @@ class Rebinding:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A scripted response. body: bytes, or chunks that are only made when they are read."""
+    """A scripted response. headers: (name, value) pairs. body: bytes, or chunks that are made when they are read.
+
+    behaviour: what the server does instead of answering properly, if anything.
+    """
 
     status: int = 200
     headers: Sequence[tuple[str, str | bytes]] = ()
@@ -75,6 +83,9 @@ class FakeNet:
     """A network that answers from a script and records what it was asked (contract 4).
 
     dns: host -> addresses, [] (it exists without one), NXDOMAIN, or Rebinding. replies: URL -> Reply.
+
+    It records, in order: `lookups` (names), `dialled` (addresses), `requests` (URLs); and counts `open_connections` and
+    `bytes_read`. What the script does not hold raises UnexpectedRequest.
     """
 
     def __init__(
@@ -123,6 +134,8 @@ class FakeNet:
 
 
 class FakeResponse:
+    """The answer that a Reply scripts, as the walk reads it."""
+
     def __init__(self, net: FakeNet, reply: Reply) -> None:
         self._net = net
         self._reply = reply

@@ -88,10 +88,10 @@ class Answer:
 
 
 class LoopbackSite:
-    """The server. answers: URL -> Answer, or several, one a request, the last one from then on.
+    """A web server on loopback: an async context. answers: URL -> Answer, or several, one a request, then the last.
 
     dns: as FakeNet's. refused, silent: vetted addresses at which no connection opens. late: bytes sent after the first
-    answer. certificate: for names beyond the example ones, or none that fits.
+    answer. certificate: for names beyond the example ones, or none that fits. It records `requests` and `dialled`.
     """
 
     def __init__(

@@ -22,7 +22,10 @@ NO_MESSAGE: Final = "the model's answer is no message"
 
 
 class AnthropicModel:
-    """options: further members of every request, such as max_tokens. The rest as OpenAICompatibleModel."""
+    """A model behind Anthropic's Messages API. base_url: the root before /v1.
+
+    options: further members of every request, such as max_tokens. The rest is as OpenAICompatibleModel has it.
+    """
 
     def __init__(
         self,

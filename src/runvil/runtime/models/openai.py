@@ -14,8 +14,9 @@ NO_COMPLETION: Final = "the model's answer is no chat completion"
 
 
 class OpenAICompatibleModel:
-    """base_url: the root that ends in /v1 for most servers. api_key: None for a server that wants none.
+    """A model behind an OpenAI-compatible server. base_url: its root, which ends in /v1 for most.
 
+    api_key: None for a server that wants none.
     options: further members of every request, such as temperature or max_tokens. context_tokens: how much the model
     holds, for prompts that ask. deadline: seconds for a round. trust: an `ssl.SSLContext` in place of the house's roots
     (contract 3). Raises ConfigError.
