@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ class Pipe(asyncio.WriteTransport):
 
 def ends() -> tuple[asyncio.StreamReader, Incoming, Outgoing, Flow, Pipe]:
     reader = asyncio.StreamReader()
-    pipe, flow = Pipe(), Flow(reader)
+    pipe, flow = Pipe(), Flow(reader.feed_eof)
     outgoing = Outgoing(pipe, flow)
     return reader, Incoming(reader, outgoing), outgoing, flow, pipe
 
@@ -209,11 +210,16 @@ async def test_a_client_that_leaves_ends_the_server() -> None:
     assert process.returncode == 0
 
 
-async def test_a_client_that_closes_only_the_end_it_reads_ends_the_server_too() -> None:
+async def test_a_client_that_closes_only_the_end_it_reads_ends_the_server_too_however_it_goes_on_writing() -> None:
     async with spoken_to() as process:
         say(process, INITIALIZE)
         await heard(process)
         process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+        with suppress(ConnectionError):
+            while True:  # until the server has gone, which the client's timeout bounds
+                say(process, ping(2).strip())
+                await process.stdin.drain()  # type: ignore[union-attr]
+                await asyncio.sleep(0)
     assert process.returncode == 0
 
 

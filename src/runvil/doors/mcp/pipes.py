@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
@@ -27,6 +27,8 @@ the next line is not read, so that what a client asked without waiting stays wit
 
 PIECE = 64 * 1024
 """Bytes that are read at once: what a pipe holds."""
+
+ANSWERS = (types.JSONRPCResponse, types.JSONRPCError)
 
 TOO_LONG = types.ErrorData(code=types.INVALID_REQUEST, message=f"the message is longer than {MAX_LINE} bytes")
 NO_JSON = types.ErrorData(code=types.PARSE_ERROR, message="the line is no JSON")
@@ -69,10 +71,13 @@ class Lines:
 
 
 class Flow(asyncio.BaseProtocol):
-    """What the loop says of a pipe that is written to: whether it takes more, and whether anyone reads it."""
+    """What the loop says of a pipe that is written to: whether it takes more, and whether anyone reads it.
 
-    def __init__(self, reader: asyncio.StreamReader) -> None:
-        self._reader = reader
+    leave: called when nobody does; ends the reading.
+    """
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        self._leave = leave
         self._free = asyncio.Event()
         self._free.set()
         self.lost = False
@@ -87,7 +92,7 @@ class Flow(asyncio.BaseProtocol):
         """Who reads no answers is served no more, whatever it may still ask."""
         self.lost = True
         self._free.set()
-        self._reader.feed_eof()
+        self._leave()
 
     async def free(self) -> None:
         await self._free.wait()
@@ -109,7 +114,7 @@ class Outgoing:
                 await self._flow.free()
                 self._write(item.message)
         finally:  # a call whose answer could not be written is over as well
-            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+            if isinstance(item.message, ANSWERS):
                 self.calls.release()
 
     async def refuse(self, error: types.ErrorData) -> None:
@@ -153,11 +158,11 @@ class Incoming:
         """Raises anyio.EndOfStream."""
         while True:
             message = _read(await self._line())
-            if isinstance(message, types.ErrorData):
-                await self._outgoing.refuse(message)
-            elif isinstance(message, types.JSONRPCRequest):
+            if isinstance(message, types.JSONRPCRequest):
                 await self._outgoing.calls.acquire()
                 return SessionMessage(message, self._call)
+            if isinstance(message, types.ErrorData):
+                await self._outgoing.refuse(message)
             elif message is not None:
                 return SessionMessage(message)
 

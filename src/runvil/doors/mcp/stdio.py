@@ -70,7 +70,7 @@ async def _pipes() -> AsyncIterator[tuple[Incoming, Outgoing]]:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     source, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(incoming, "rb", 0))
-    sink, flow = await loop.connect_write_pipe(lambda: Flow(reader), os.fdopen(outgoing, "wb", 0))
+    sink, flow = await loop.connect_write_pipe(lambda: Flow(source.close), os.fdopen(outgoing, "wb", 0))
     answers = Outgoing(sink, flow)
     try:
         yield Incoming(reader, answers), answers
