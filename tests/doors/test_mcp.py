@@ -316,6 +316,16 @@ def test_help_loads_no_sdk_and_no_server() -> None:
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, timeout=IN_TIME)
 
 
+def test_serving_over_pipes_loads_nothing_of_the_server_for_http() -> None:
+    script = (
+        "import sys; from runvil.doors.cli import run; assert run(['mcp']) == 0\n"
+        "assert not {'runvil.doors.mcp.http', 'runvil.gateway.wire'} & set(sys.modules)"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=IN_TIME
+    )
+
+
 @pytest.mark.parametrize(("key", "names"), [("", ["web_fetch"]), ("k", ["web_fetch", "web_search"])])
 async def test_a_search_is_offered_where_the_environment_says_who_answers_it(
     key: str, names: list[str], tmp_path: Path

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import click
@@ -47,14 +48,19 @@ def command(
         with _quick_start():
             tools = [fetch] if searching is None else [fetch, WebSearch(searching)]
             server = _sdk().make_server(tools, __version__, provider=searching, envelope=envelope)
-            serve_stdio, serve_http = door.serve_stdio, door.serve_http
-        if where is None:
-            serve_stdio(server)
-        else:
-            serve_http(server, *where, key=os.environ.get(KEY) or None, hosts=public_host)
+            serve = _way(where, public_host)
+        serve(server)
     except ConfigError as error:
         raise click.UsageError(str(error)) from error
     return OK
+
+
+def _way(where: tuple[str, int] | None, hosts: Sequence[str]) -> Callable[[Any], None]:
+    """What serves: nothing of HTTP's server is loaded for a client at the other end of a pipe."""
+    if where is None:
+        return door.serve_stdio
+    host, port = where
+    return partial(door.serve_http, host=host, port=port, key=os.environ.get(KEY) or None, hosts=hosts)
 
 
 def _address(text: str) -> tuple[str, int]:
