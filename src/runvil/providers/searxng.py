@@ -27,7 +27,10 @@ MAX_REASONS = 5
 
 
 class SearxngProvider:
-    """Asks a SearXNG server. base_url: its root, such as http://127.0.0.1:8888. Raises ConfigError for any other."""
+    """Asks a SearXNG server. base_url: its root, such as http://127.0.0.1:8888.
+
+    Raises ConfigError for an unusable address.
+    """
 
     name = "searxng"
 
