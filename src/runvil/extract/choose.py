@@ -55,17 +55,17 @@ def choose(measures: Measures) -> int:
     if measures.claims.product:
         return main
     main = _named(measures, main)
-    return _first_of_several(measures, main) if measures.claims.article else main
+    return _first_of_several(measures, main) if measures.article else main
 
 
 def _descend(measures: Measures) -> int:
     """From the root, go on into the child that holds most, as long as there is one."""
     page, claims = measures.page, measures.claims
-    if measures.listing and not claims.article and not claims.product:
-        mass: Callable[[int], int] = measures.text.__getitem__
+    if measures.listing and not measures.article and not claims.product:
+        mass: Callable[[int], float] = measures.text.__getitem__
     else:
         mass = partial(_weight, measures)
-    anchors = [] if claims.article else [at for at in described(page, claims.about) if measures.text[at]]
+    anchors = [] if measures.article else [at for at in described(page, claims.about) if measures.text[at]]
     main = 0
     while True:
         child = max((at for at in page.children(main) if not measures.foreign[at]), key=mass, default=0)
@@ -81,8 +81,9 @@ def _descend(measures: Measures) -> int:
     return main
 
 
-def _weight(measures: Measures, at: int) -> int:
-    return PROSE_WEIGHT * measures.prose[at] + measures.text[at] - measures.linked[at]
+def _weight(measures: Measures, at: int) -> float:
+    prose, unlinked = measures.prose[at], measures.text[at] - measures.linked[at]
+    return (PROSE_WEIGHT * prose + unlinked) * (measures.weight[at] / prose if prose else 1)
 
 
 def _with_paragraphs_beside(measures: Measures, main: int) -> int:

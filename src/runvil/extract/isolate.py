@@ -11,7 +11,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from runvil.extract.choose import choose
-from runvil.extract.kinds import LINK_BLOCK
+from runvil.extract.kinds import INLINE, LINK_BLOCK
 from runvil.extract.measures import Measures, measure
 from runvil.extract.shells import with_missing
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 LINK_DENSE = 0.4
 """Share of a block's text inside links above which it leads elsewhere instead of saying something."""
+
+SAID_AGAIN = 80
+"""Characters from which on a text that stands on a page twice was copied, and is no label or price."""
+
+SAID_ALONE = 1.1
+"""How much more text than the repeated one a block may hold and be taken out with it."""
 
 
 def isolate(document: Document) -> Element | None:
@@ -44,9 +50,35 @@ def _misfits(measures: Measures, main: int) -> list[int]:
     if not measures.listing and measures.has_prose(main):
         for at in compress(range(main + 1, page.end[main]), page.marked(LINK_BLOCK)[main + 1 : page.end[main]]):
             unwanted[at] |= _is_links(measures, at)
+    for at in _repeated(measures, main, unwanted):
+        unwanted[at] = 1
     return list(page.clear(main, unwanted, page.fullness(measures.foreign)))
 
 
 def _is_links(measures: Measures, at: int) -> bool:
     linked = measures.linked[at]
     return linked > 0 and linked > LINK_DENSE * measures.text[at] and not measures.prose[at]
+
+
+def _repeated(measures: Measures, main: int, unwanted: bytearray) -> list[int]:
+    """Blocks of a shop's page that say again what another one said: once for the phone and once for the desk."""
+    if not measures.claims.product:
+        return []
+    page, again = measures.page, []
+    gone = page.spread(unwanted)
+    said: set[str] = set()
+    for place, text in page.texts:
+        if len(text) < SAID_AGAIN or gone[place] or not page.holds(main, place):
+            continue
+        if text in said:
+            again.append(_block_of(measures, main, place, len(text)))
+        said.add(text)
+    return [at for at in again if at > main]
+
+
+def _block_of(measures: Measures, main: int, place: int, length: int) -> int:
+    """The block around a text, if it holds little else; else `main`."""
+    page, at = measures.page, place
+    while at > main and page.kinds[at] & INLINE:
+        at = page.parent[at]
+    return at if measures.text[at] <= SAID_ALONE * length else main

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from itertools import compress, count
 from typing import TYPE_CHECKING
 
+from runvil.extract.cards import is_list_of_articles, lightened
 from runvil.extract.kinds import FOREIGN_TAG, INLINE, LINK, NEVER_FOREIGN
 from runvil.extract.names import FOREIGN, IS_ARTICLE, IS_PRODUCT, MAX_NAMES, PLAIN, TALKING, says
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from runvil.extract.claims import Claims
     from runvil.extract.survey import Sums, Survey
 
@@ -29,8 +32,17 @@ PARAGRAPH = 60
 MUCH = 0.45
 """Share of the page's prose that an element may hold and still be believed when its name says it is no content."""
 
+LITTLE = 0.1
+"""Share of the page's text that is little, however much of its prose it is: a notice about cookies beside a listing."""
+
 TALK = 0.5
 """Share of a page's unlinked text in comments from which on it is a place to talk rather than an article."""
+
+ARTICLE_TALK = 0.7
+"""Share of the prose that comments may hold where the page says that it is an article: many have more of them."""
+
+OPENED_ARTICLE = 0.2
+"""Share of the prose in an <article> from which on what holds it is not passed over: a story opened in a dialog."""
 
 OPENING = 20
 """Characters at the beginning of a text that are looked for in the page's descriptions before all of it is."""
@@ -52,22 +64,20 @@ _OTHERS = bytes([1, 0]) + bytes(254)
 class Measures:
     """Per element of a survey, foreign parts left out: text, the part of it inside links, weight of prose.
 
-    blocks: the prose of each block without that of blocks in it.
+    article: whether the page is one. listing: whether it is a list of things rather than a text. blocks: the prose of
+    each block without that of blocks in it. weight: prose, that of cards beside an article counted less.
     """
 
     page: Survey
     claims: Claims
+    article: bool
+    listing: bool
     foreign: bytearray
     blocks: list[int]
     text: Sums
     linked: Sums
     prose: Sums
-
-    @property
-    def listing(self) -> bool:
-        """Whether the page is a list of things rather than a text."""
-        share = ARTICLE_LISTING if self.claims.article else LISTING
-        return (not self.claims.article and self.prose[0] < FEW_PROSE) or self.prose[0] < share * self.text[0]
+    weight: Sums
 
     def has_prose(self, at: int) -> bool:
         return self.prose[at] >= FEW_PROSE
@@ -76,29 +86,41 @@ class Measures:
 def measure(page: Survey, hidden: bytearray, claims: Claims) -> Measures:
     linked, unlinked = _parted(page)
     blocks = _blocks(page, unlinked)
-    belief = _Belief(page, page.sums(blocks, hidden), _quoted(page, claims))
-    foreign, talk = _foreign(page, hidden, _kind(claims), belief)
-    if claims.article or not _is_talk(page, talk, unlinked):
+    plain = page.sums(blocks, hidden)
+    article = claims.article
+    weighed = lightened(page, blocks, FEW_PROSE) if article else blocks
+    belief = _Belief(page.sums(weighed, hidden), page.sums(page.own, hidden), _quoted(page, claims, plain))
+    foreign, talk = _foreign(page, hidden, _kind(article=article, product=claims.product), belief)
+    if article:
+        belief = _Belief(plain, belief.text, belief.quoted, ARTICLE_TALK)
+    if article or not _is_talk(page, talk, unlinked):
         for at in talk:
             foreign[at] |= belief.holds(at)
     text, inked, prose = (page.sums(amounts, foreign) for amounts in (page.own, linked, blocks))
-    return Measures(page, claims, foreign, blocks, text, inked, prose)
+    listed = is_list_of_articles(page, prose, FEW_PROSE)
+    article = article and not listed
+    listing = listed or _is_listing(prose[0], text[0], article=article)
+    weight = page.sums(weighed, foreign) if article else prose
+    return Measures(page, claims, article, listing, foreign, blocks, text, inked, prose, weight)
 
 
-@dataclass(slots=True)
+def _is_listing(prose: int, text: int, *, article: bool) -> bool:
+    if article:
+        return prose < ARTICLE_LISTING * text
+    return prose < FEW_PROSE or prose < LISTING * text
+
+
 class _Belief:
-    """Whether an element that says it is no content is believed: not with much of the prose or what the page quotes."""
+    """Whether an element that says it is no content is believed: not with much of the prose or what is quoted."""
 
-    page: Survey
-    prose: Sums
-    quoted: set[int]
-    most: int = 0
+    __slots__ = ("_little", "_most", "_prose", "quoted", "text")
 
-    def __post_init__(self) -> None:
-        self.most = int(self.prose[0] * MUCH)
+    def __init__(self, prose: Sums, text: Sums, quoted: set[int], share: float = MUCH) -> None:
+        self._prose, self.text, self.quoted = prose, text, quoted
+        self._most, self._little = int(prose[0] * share), int(text[0] * LITTLE)
 
     def holds(self, at: int) -> bool:
-        return self.prose[at] <= self.most and at not in self.quoted
+        return (self._prose[at] <= self._most or self.text[at] <= self._little) and at not in self.quoted
 
 
 def _parted(page: Survey) -> tuple[list[int], list[int]]:
@@ -122,8 +144,8 @@ def _blocks(page: Survey, unlinked: list[int]) -> list[int]:
     return [weight if weight >= PARAGRAPH else 0 for weight in weights]
 
 
-def _kind(claims: Claims) -> int:
-    return (IS_ARTICLE if claims.article else PLAIN) | (IS_PRODUCT if claims.product else PLAIN)
+def _kind(*, article: bool, product: bool) -> int:
+    return (IS_ARTICLE if article else PLAIN) | (IS_PRODUCT if product else PLAIN)
 
 
 def _is_talk(page: Survey, talk: list[int], unlinked: list[int]) -> bool:
@@ -175,16 +197,23 @@ def _plainly_foreign(page: Survey) -> bytearray:
     return marks
 
 
-def _quoted(page: Survey, claims: Claims) -> set[int]:
-    """What holds a text that the page's own description quotes is no foreign part, whatever it is named."""
+def _quoted(page: Survey, claims: Claims, prose: Sums) -> set[int]:
+    """What holds the page, whatever it is named: a text that its own description quotes, or an article of some size."""
     quoted: set[int] = set()
+    least = max(FEW_PROSE, int(OPENED_ARTICLE * prose[0]))
     for place in described(page, claims.about):
-        at = place
-        while at > 0:
-            if page.tags[at] not in _FURNITURE:
-                quoted.add(at)
-            at = page.parent[at]
+        quoted.update(above for above in _upwards(page, place) if page.tags[above] not in _FURNITURE)
+    for place in compress(count(), map("article".__eq__, page.tags)):
+        if prose[place] >= least:
+            quoted.update(_upwards(page, place))
     return quoted
+
+
+def _upwards(page: Survey, at: int) -> Iterator[int]:
+    """The place, and what it is in, without the root."""
+    while at > 0:
+        yield at
+        at = page.parent[at]
 
 
 def described(page: Survey, about: list[str]) -> list[int]:

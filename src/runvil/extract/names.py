@@ -35,7 +35,9 @@ ALWAYS = (
     # what is worked with, not read
     "control controls btn button buttons cart minicart "
     # what others say about it, and who they are
-    "review reviews userinfo signature"
+    "review reviews userinfo signature usertitle userbanner userextra userextras extrauserinfo postprofile "
+    # what is said when one points at it
+    "tooltip tooltips popover"
 )
 TALK = "comment comments commentlist commentsection commentarea disqus respond"
 """Below an article; a forum is made of them."""

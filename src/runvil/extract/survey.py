@@ -89,6 +89,13 @@ class Survey:
             yield first
             first = end[first]
 
+    def spread(self, marks: bytes | bytearray) -> bytearray:
+        """`marks` with everything below a marked node marked too."""
+        below = bytearray(len(marks))
+        for at in self.outermost(marks):
+            below[at : self.end[at]] = b"\1" * (self.end[at] - at)
+        return below
+
     def children(self, at: int) -> Iterator[int]:
         child, end = at + 1, self.end[at]
         while child < end:
