@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from bench import comparison_peers
 from runvil.core.envelope import wrap
 from runvil.doors.cli import cli
 from runvil.gateway.app import Gateway
@@ -84,8 +85,12 @@ def pip(arguments: Sequence[str]) -> None:
         assert [extra for extra in extras if extra and extra not in EXTRAS] == []
 
 
-PEERS = frozenset({"aiohttp", "aiodns", "httpx2"})
-"""What bench/README.md has installed beside the project: bench/clients.py needs them."""
+PEERS = {
+    *("aiohttp", "aiodns", "httpx2"),
+    *comparison_peers.ALSO,
+    *(peer.package for peer in comparison_peers.PEERS.values()),
+}
+"""What pages have installed beside the project: bench/clients.py and bench/comparison_peers.py need them."""
 
 
 def python(arguments: Sequence[str]) -> None:
