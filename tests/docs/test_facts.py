@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from urllib.parse import urlsplit
 
 from runvil.core.calls import search_schema
 from runvil.core.config import CEILINGS, DURATION_CEILINGS, FetchConfig
@@ -67,6 +68,11 @@ def test_the_boundarys_bounds_are_the_policys() -> None:
     ):
         assert said in page
     assert config.max_redirects == 5, "the page says five"
+
+
+def test_the_standard_library_reads_another_host_behind_the_backslash() -> None:
+    (url,) = re.findall(r"^\$ runvil fetch '(.*\\.*)'$", text_of("docs/boundary.md"), re.MULTILINE)
+    assert urlsplit(url).hostname == "169.254.169.254"
 
 
 def test_the_recipe_for_containers_counts_workers_as_they_are() -> None:
