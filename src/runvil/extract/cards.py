@@ -6,7 +6,6 @@ Beside an article they are other things, however many they are; a page of nothin
 from __future__ import annotations
 
 from collections import Counter
-from itertools import compress, count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def is_list_of_articles(page: Survey, prose: Sums, short: int) -> bool:
     """Whether much of a page's `prose` is in articles of fewer than `short` characters that stand side by side."""
     many: Counter[int] = Counter()
     amount: Counter[int] = Counter()
-    for at in compress(count(), map("article".__eq__, page.tags)):
+    for at in page.tagged("article"):
         if prose[at] < short:
             many[page.parent[at]] += 1
             amount[page.parent[at]] += prose[at]
@@ -37,8 +36,7 @@ def is_list_of_articles(page: Survey, prose: Sums, short: int) -> bool:
 def lightened(page: Survey, blocks: list[int], least: int) -> list[int]:
     """The prose of each block, less of it in rows of cards, if outside them there are at least `least` characters."""
     rows = bytearray(len(blocks))
-    many = Counter(page.parent[at] for at in compress(count(), map("li".__eq__, page.tags)))
-    for at, number in many.items():
+    for at, number in Counter(page.parent[at] for at in page.tagged("li")).items():
         rows[at] = number >= MANY
     lighter = list(blocks)
     for at in page.outermost(rows):

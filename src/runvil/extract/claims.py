@@ -36,7 +36,8 @@ _PRODUCTS = frozenset({"Product", "ProductGroup"})
 _BODIES = _ARTICLES | {"DiscussionForumPosting", "SocialMediaPosting", "Question", "Comment"}
 _GRAPH_PRODUCTS = frozenset({"product", "product.item", "og:product"})
 _MOST_PRODUCTS = 2
-_MICRODATA = '[itemtype*="schema.org/Product"]'
+_PRODUCT_TYPE = "schema.org/Product"
+_MICRODATA = f'[itemtype*="{_PRODUCT_TYPE}"]'
 _LINKED_DATA = "application/ld+json"
 
 
@@ -54,8 +55,8 @@ class Claims:
     bodies: list[str] = field(default_factory=list)
 
 
-def read_claims(root: Element, scripts: list[Element], metas: list[Element]) -> Claims:
-    """Read the metadata and every block of JSON-LD of the page below `root`, within bounds."""
+def read_claims(html: str, root: Element, scripts: list[Element], metas: list[Element]) -> Claims:
+    """Read the metadata and every block of JSON-LD of the page below `root`, which was `html`, within bounds."""
     claims = Claims()
     kinds: Counter[str] = Counter()
     linked = (script for script in scripts if (script.attr("type") or "").lower() == _LINKED_DATA)
@@ -68,7 +69,7 @@ def read_claims(root: Element, scripts: list[Element], metas: list[Element]) -> 
     claims.product = (
         0 < sum(kinds[name] for name in _PRODUCTS) <= _MOST_PRODUCTS
         or declared in _GRAPH_PRODUCTS
-        or ("ItemList" not in kinds and root.select_one(_MICRODATA) is not None)
+        or ("ItemList" not in kinds and _PRODUCT_TYPE in html and root.select_one(_MICRODATA) is not None)
     )
     claims.about = [" ".join(text.split()) for text in claims.about if len(text) >= LEAST]
     return claims

@@ -17,7 +17,7 @@ from runvil.core import url as urls
 from runvil.core.failures import InvalidUrl
 from runvil.extract.claims import read_claims
 from runvil.extract.markdown import without_controls
-from runvil.extract.survey import survey
+from runvil.extract.survey import MAX_ELEMENTS, survey
 
 if TYPE_CHECKING:
     from turbohtml import Element
@@ -54,10 +54,16 @@ _SAYING = ("base", "title", "script", "meta", "template")
 _UNREAD = (
     "head, script, style, link, meta, template, object, embed, applet, canvas, svg, dialog:not([open]), .katex-html"
 )
+_UNREAD_BESIDE = _UNREAD + ", nav:not(:has(p, article, main, h1)), select, textarea"
+"""What nobody reads beside an article, so that a fifth of a page's elements need not be judged one by one."""
+
 _HIDING = (
     '[hidden], [aria-hidden="true" i], noscript, [style*="none" i], [style*="hidden" i], [style*="collapse" i], '
     '[style*="opacity" i], [style*="font-size" i]'
 )
+_TELLING = f"{_HIDING}, [aria-controls], [role]"
+"""One walk for all that attributes tell."""
+
 _HIDING_STYLE = re.compile(
     r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0+(?:\.0+)?(?:[a-z%]+)?\s*(?:;|!|$))",
     re.IGNORECASE | re.ASCII,
@@ -82,24 +88,28 @@ class Document:
     page: Survey | None
     hidden: bytearray
     claims: Claims
+    roles: list[Element]
 
 
-def parse(html: str, url: str) -> Document | None:
-    """Parse and clean a page; None when nothing of it is an element."""
-    tree = turbohtml.parse(_defused(html), positions=False, allow_declarative_shadow_roots=False)
+def parse(html: str, url: str, *, whole: bool) -> Document | None:
+    """Parse and clean a page, of which all is wanted if `whole`; None when nothing of it is an element."""
+    tags = html.count("<")
+    tree = turbohtml.parse(_defused(html, tags), positions=False, allow_declarative_shadow_roots=False)
     root = tree.root
     if root is None:
         return None
     said = _said(root)
     base, title = _base(said["base"], url), _title(said["title"])
-    claims = read_claims(root, said["script"], said["meta"])
+    claims = read_claims(html, root, said["script"], said["meta"])
     if any("math/tex" in (script.attr("type") or "").lower() for script in said["script"]):
         _keep_math(root)
     if said["template"]:
         _open_shadow_roots(root)
-    root.remove(_UNREAD)
+    root.remove(_UNREAD if whole or tags > MAX_ELEMENTS else _UNREAD_BESIDE)
     page = survey(root)
-    return Document(root, base, title, page, _hidden(root, page), claims)
+    telling = root.select(_TELLING)
+    roles = [element for element in telling if element.attr("role") is not None]
+    return Document(root, base, title, page, _hidden(page, telling), claims, roles)
 
 
 def cleared(document: Document) -> Element:
@@ -111,9 +121,8 @@ def cleared(document: Document) -> Element:
     return document.root
 
 
-def _defused(html: str) -> str:
-    """`html`, its formatting tags renamed to unknown ones when there are enough unclosed ones to be a bomb."""
-    tags = html.count("<")
+def _defused(html: str, tags: int) -> str:
+    """`html` of so many tags, the formatting ones renamed to unknown ones when enough are unclosed to be a bomb."""
     limit = MAX_REOPENED // (tags + 1)
     if tags <= limit:
         return html
@@ -173,7 +182,7 @@ def _open_shadow_roots(root: Element) -> None:
         template.replace_with(*content.children)
 
 
-def _hidden(root: Element, page: Survey | None) -> bytearray:
+def _hidden(page: Survey | None, telling: list[Element]) -> bytearray:
     """Mark what no reader sees, where that is less than what a reader does see.
 
     Hidden text is where instructions to models are planted, but a page that streams its article into a hidden element,
@@ -182,11 +191,10 @@ def _hidden(root: Element, page: Survey | None) -> bytearray:
     if page is None:
         return bytearray()
     marks = bytearray(len(page.nodes))
-    hiding = root.select(_HIDING)
-    if not hiding:
+    openers = {name for node in telling for name in (node.attr("aria-controls") or "").split()}
+    hidden = {node for node in telling if _hides(node) and not _opens(node, openers)}
+    if not hidden:
         return marks
-    openers = {name for node in root.select("[aria-controls]") for name in (node.attr("aria-controls") or "").split()}
-    hidden = {node for node in hiding if _hides(node) and not _opens(node, openers)}
     for node in hidden:
         marks[page.place[node]] = 1
     marks[0] = 0
@@ -209,5 +217,6 @@ def _opens(node: Element, openers: set[str]) -> bool:
 
 def _hides(node: Element) -> bool:
     style = node.attr("style")
-    plain = node.tag == "noscript" or node.attr("hidden") is not None or node.attr("aria-hidden") is not None
-    return plain or (style is not None and _HIDING_STYLE.search(style) is not None)
+    plain = node.tag == "noscript" or node.attr("hidden") is not None
+    unsaid = (node.attr("aria-hidden") or "").lower() == "true"
+    return plain or unsaid or (style is not None and _HIDING_STYLE.search(style) is not None)

@@ -37,7 +37,7 @@ def isolate(document: Document) -> Element | None:
     """
     if document.page is None:
         return None
-    measures = measure(document.page, document.hidden, document.claims)
+    measures = measure(document.page, document.hidden, document.claims, document.roles)
     main = choose(measures)
     for at in _misfits(measures, main):
         document.page.nodes[at].decompose()

@@ -42,15 +42,21 @@ def _flags(tag: str) -> int:
     return sum(flag for flag, tags in _TAGS.items() if tag in tags)
 
 
-_KINDS = {tag: _flags(tag) for tag in frozenset().union(*_TAGS.values())}
+class _Kinds(dict[str, int]):
+    """Of any other tag nothing is known."""
+
+    def __missing__(self, tag: str) -> int:
+        return 0
+
+
+_KINDS = _Kinds((tag, _flags(tag)) for tag in frozenset().union(*_TAGS.values()))
 _MARKS = {flag: bytes(bool(kind & flag) for kind in range(256)) for flag in range(256)}
 """Translations of kinds: 1 where any of the flags is set."""
 
 
 def kinds(tags: list[str]) -> bytes:
     """The flags of each tag."""
-    known = _KINDS.get
-    return bytes([known(tag, 0) for tag in tags])
+    return bytes(map(_KINDS.__getitem__, tags))
 
 
 def marks(of: bytes, flags: int) -> bytes:

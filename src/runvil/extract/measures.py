@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from runvil.extract.cards import is_list_of_articles, lightened
 from runvil.extract.kinds import FOREIGN_TAG, INLINE, LINK, NEVER_FOREIGN
-from runvil.extract.names import FOREIGN, IS_ARTICLE, IS_PRODUCT, MAX_NAMES, PLAIN, TALKING, says
+from runvil.extract.names import FOREIGN, IS_ARTICLE, IS_PRODUCT, MAX_NAMES, NOTHING, PLAIN, TALKING, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from turbohtml import Element
 
     from runvil.extract.claims import Claims
     from runvil.extract.survey import Sums, Survey
@@ -83,16 +85,18 @@ class Measures:
         return self.prose[at] >= FEW_PROSE
 
 
-def measure(page: Survey, hidden: bytearray, claims: Claims) -> Measures:
+def measure(page: Survey, hidden: bytearray, claims: Claims, roles: list[Element]) -> Measures:
     linked, unlinked = _parted(page)
     blocks = _blocks(page, unlinked)
     plain = page.sums(blocks, hidden)
     article = claims.article
     weighed = lightened(page, blocks, FEW_PROSE) if article else blocks
-    belief = _Belief(page.sums(weighed, hidden), page.sums(page.own, hidden), _quoted(page, claims, plain))
-    foreign, talk = _foreign(page, hidden, _kind(article=article, product=claims.product), belief)
+    full, quoted = page.fullness(hidden), _quoted(page, claims, plain)
+    belief = _Belief(plain if weighed is blocks else page.sums(weighed, hidden), full, quoted, MUCH)
+    kind, plainly = _kind(article=article, product=claims.product), _plainly_foreign(page, roles)
+    foreign, talk = _foreign(page, hidden, plainly, kind=kind, full=full, belief=belief)
     if article:
-        belief = _Belief(plain, belief.text, belief.quoted, ARTICLE_TALK)
+        belief = _Belief(plain, full, quoted, ARTICLE_TALK)
     if article or not _is_talk(page, talk, unlinked):
         for at in talk:
             foreign[at] |= belief.holds(at)
@@ -100,7 +104,7 @@ def measure(page: Survey, hidden: bytearray, claims: Claims) -> Measures:
     listed = is_list_of_articles(page, prose, FEW_PROSE)
     article = article and not listed
     listing = listed or _is_listing(prose[0], text[0], article=article)
-    weight = page.sums(weighed, foreign) if article else prose
+    weight = page.sums(weighed, foreign) if article and weighed is not blocks else prose
     return Measures(page, claims, article, listing, foreign, blocks, text, inked, prose, weight)
 
 
@@ -113,14 +117,14 @@ def _is_listing(prose: int, text: int, *, article: bool) -> bool:
 class _Belief:
     """Whether an element that says it is no content is believed: not with much of the prose or what is quoted."""
 
-    __slots__ = ("_little", "_most", "_prose", "quoted", "text")
+    __slots__ = ("_full", "_little", "_most", "_prose", "_quoted")
 
-    def __init__(self, prose: Sums, text: Sums, quoted: set[int], share: float = MUCH) -> None:
-        self._prose, self.text, self.quoted = prose, text, quoted
-        self._most, self._little = int(prose[0] * share), int(text[0] * LITTLE)
+    def __init__(self, prose: Sums, full: Sums, quoted: set[int], share: float) -> None:
+        self._prose, self._full, self._quoted = prose, full, quoted
+        self._most, self._little = int(prose[0] * share), int(full[0] * LITTLE)
 
     def holds(self, at: int) -> bool:
-        return (self._prose[at] <= self._most or self.text[at] <= self._little) and at not in self.quoted
+        return (self._prose[at] <= self._most or self._full[at] <= self._little) and at not in self._quoted
 
 
 def _parted(page: Survey) -> tuple[list[int], list[int]]:
@@ -159,28 +163,19 @@ def _is_talk(page: Survey, talk: list[int], unlinked: list[int]) -> bool:
     return inside > TALK * sum(unlinked)
 
 
-def _foreign(page: Survey, hidden: bytearray, kind: int, belief: _Belief) -> tuple[bytearray, list[int]]:
+def _foreign(
+    page: Survey, hidden: bytearray, plainly: bytearray, *, kind: int, full: Sums, belief: _Belief
+) -> tuple[bytearray, list[int]]:
     """Mark the elements that say they are no content and are believed; list those that say they are comments.
 
     Nothing is asked below a foreign one, nor where nothing is shown.
     """
-    foreign, talk, nodes, end = bytearray(hidden), [], page.nodes, page.end
-    before, plainly = page.fullness(hidden).before, _plainly_foreign(page)
+    foreign, talk, nodes, end, before = bytearray(hidden), [], page.nodes, page.end, full.before
     after = 1
     for at in compress(count(), page.marked(NEVER_FOREIGN).translate(_OTHERS)):
         if at < after or before[end[at]] == before[at]:
             continue
-        if plainly[at]:
-            said = FOREIGN
-        else:
-            node = nodes[at]
-            class_, id_ = node.attr("class"), node.attr("id")
-            if id_:
-                said = says(f"{class_ or ''} {id_}"[:MAX_NAMES], kind)
-            elif class_:
-                said = says(class_[:MAX_NAMES], kind)
-            else:
-                continue
+        said = FOREIGN if plainly[at] else _said(nodes[at], kind)
         if said == FOREIGN and belief.holds(at):
             foreign[at] = 1
             after = end[at]
@@ -189,10 +184,18 @@ def _foreign(page: Survey, hidden: bytearray, kind: int, belief: _Belief) -> tup
     return foreign, talk
 
 
-def _plainly_foreign(page: Survey) -> bytearray:
+def _said(node: Element, kind: int) -> int:
+    """What the names of an element say of it."""
+    class_, id_ = node.attr("class"), node.attr("id")
+    if id_:
+        return says(f"{class_ or ''} {id_}"[:MAX_NAMES], kind)
+    return says(class_[:MAX_NAMES], kind) if class_ else NOTHING
+
+
+def _plainly_foreign(page: Survey, roles: list[Element]) -> bytearray:
     """Mark what its tag or role says is no content."""
     marks = bytearray(page.marked(FOREIGN_TAG))
-    for node in page.nodes[0].select("[role]"):
+    for node in roles:
         marks[page.place[node]] |= node.attr("role") in _FOREIGN_ROLES
     return marks
 
@@ -203,7 +206,7 @@ def _quoted(page: Survey, claims: Claims, prose: Sums) -> set[int]:
     least = max(FEW_PROSE, int(OPENED_ARTICLE * prose[0]))
     for place in described(page, claims.about):
         quoted.update(above for above in _upwards(page, place) if page.tags[above] not in _FURNITURE)
-    for place in compress(count(), map("article".__eq__, page.tags)):
+    for place in page.tagged("article"):
         if prose[place] >= least:
             quoted.update(_upwards(page, place))
     return quoted

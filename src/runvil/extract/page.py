@@ -33,7 +33,7 @@ def _attempt(html: str, url: str, *, whole: bool) -> tuple[Extraction, str, str]
     label = Extraction.RAW_HTML if whole else Extraction.READABILITY
     title = ""
     try:
-        document = parse(html, url)
+        document = parse(html, url, whole=whole)
         if document is None:
             return label, "", ""
         title = document.title

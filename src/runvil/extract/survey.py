@@ -82,6 +82,10 @@ class Survey:
         """1 for each node whose kind has any of `flags`."""
         return marks(self.kinds, flags)
 
+    def tagged(self, tag: str) -> list[int]:
+        """The places of the elements of this tag."""
+        return list(compress(count(), map(tag.__eq__, self.tags))) if tag in self.tags else []
+
     def outermost(self, marks: bytes | bytearray, first: int = 0, stop: int | None = None) -> Iterator[int]:
         """The marked places from `first` to before `stop` that are below no other marked one there."""
         end = self.end
@@ -135,7 +139,7 @@ def survey(root: Element) -> Survey | None:
     if len(nodes) > MAX_ELEMENTS:
         return None
     tags = list(map(_TAG, nodes))
-    place: dict[Node | None, int] = {node: at for at, node in enumerate(nodes)}
+    place: dict[Node | None, int] = dict(zip(nodes, count(), strict=False))
     parent = [-1, *map(place.__getitem__, map(_PARENT, islice(nodes, 1, None)))]
     own, texts = _texts(root, place)
     return Survey(nodes, tags, kinds(tags), parent, _ends(parent), own, texts, place)
@@ -159,7 +163,7 @@ def _texts(root: Element, place: dict[Node | None, int]) -> tuple[list[int], lis
 def _ends(parent: list[int]) -> list[int]:
     """A node's last child is the last that names it as its parent, and what ends with that child ends the node too."""
     end = list(range(1, len(parent) + 1))
-    last = {above: at for at, above in enumerate(parent)}
+    last = dict(zip(parent, count(), strict=False))
     del last[-1]  # what is above the root
     for at, child in reversed(last.items()):
         end[at] = end[child]

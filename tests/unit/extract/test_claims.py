@@ -24,9 +24,10 @@ def _in_script(value: object) -> str:
 
 
 def claims(head: str) -> Claims:
-    root = turbohtml.parse(f"<head>{head}</head><p>x").root
+    html = f"<head>{head}</head><p>x"
+    root = turbohtml.parse(html).root
     assert root is not None
-    return read_claims(root, root.select("script"), root.select("meta"))
+    return read_claims(html, root, root.select("script"), root.select("meta"))
 
 
 @pytest.mark.parametrize(

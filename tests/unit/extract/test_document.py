@@ -12,7 +12,7 @@ ADDRESS = "https://a.example/dir/page?q=1"
 
 
 def parsed(html: str) -> Document:
-    found = document.parse(html, ADDRESS)
+    found = document.parse(html, ADDRESS, whole=True)
     assert found is not None
     return found
 
@@ -150,3 +150,18 @@ def test_no_character_passes_that_could_fool_a_terminal_or_a_reader_of_lines(cha
         assert not any(ord(each) < 32 and each not in "\n\t" for each in text)
         assert not set(text) & {"\x7f", "\u2028", "\u2029"}
     assert not rendered.text.startswith("# b")
+
+
+def test_what_is_said_not_to_be_hidden_is_not() -> None:
+    html = '<p>a<div aria-hidden="false" style="pointer-events: none">seen</div><div aria-hidden="true">unseen</div>'
+    found = parsed(f"{html}<p>enough text that it is more than what is hidden here")
+    assert found.page is not None
+    assert [found.page.nodes[at].text for at, mark in enumerate(found.hidden) if mark] == ["unseen"]
+
+
+def test_menus_and_choices_beside_an_article_are_gone_before_it_is_looked_for() -> None:
+    html = "<nav><a href=/>Home</a></nav><select><option>ten</select><nav><h1>Title</h1></nav><p>text"
+    beside = document.parse(html, ADDRESS, whole=False)
+    assert beside is not None
+    assert beside.root.text.split() == ["Title", "text"]
+    assert parsed(html).root.text.split() == ["Home", "ten", "Title", "text"]
