@@ -160,7 +160,7 @@ def test_what_is_said_not_to_be_hidden_is_not() -> None:
 
 
 def test_menus_and_choices_beside_an_article_are_gone_before_it_is_looked_for() -> None:
-    html = "<nav><a href=/>Home</a></nav><select><option>ten</select><nav><h1>Title</h1></nav><p>text"
+    html = "<nav><a href=/>Home</a></nav> <select><option>ten</select><nav> <h1>Title</h1></nav><p> text"
     beside = document.parse(html, ADDRESS, whole=False)
     assert beside is not None
     assert beside.root.text.split() == ["Title", "text"]
