@@ -55,6 +55,17 @@ PAGES: Mapping[str, Make] = {
     "spans of 65,534": lambda: f"<table>{'<tr><td colspan=65534 rowspan=65534>x' * 100_000}</table>{BOTTOM}",
     "one wide row over many": lambda: f"<table><tr>{'<td>x' * 100_000}{'<tr><td>y' * 100_000}</table>{BOTTOM}",
     "tables in cells": lambda: "<table><tr><td>x" * 20_000 + BOTTOM,
+    "said again and again": filled(
+        f"{'the same text ' * 8}<br>", before="<meta property=og:type content=product>" + "<span>" * 500
+    ),
+    "quoted again and again": filled(f"{'the same text ' * 8}<br>", before="<blockquote>" * 500),
+    "a line of digits": filled("<i></i>5", before="<p>"),
+    "a line of digits in spans": filled("<span>5</span>", before="<p>"),
+    "a line of digits with readings": filled("<ruby>5<rt>5</ruby>", before="<p>"),
+    "menus in menus": filled("<a>x</a>", before="<nav>" * 500),
+    "menus in menus, few enough to be judged": numbered("<a>{}</a>", 95_000, before="<nav>" * 500),
+    "cards in cards": filled(f"<li><p>{'the same text ' * 8}<ul>"),
+    "articles side by side": filled(f"<article>{'the same text ' * 8}</article>"),
     "tables side by side": filled("<table><tr><td>x<td>y</table>"),
     "foster-parented text": filled("<table>x"),
     "attributes": numbered(" a{}=x", 600_000, before="<div", after=">"),

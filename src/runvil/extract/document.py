@@ -55,9 +55,11 @@ _UNREAD = (
     "head, script, style, link, meta, template, object, embed, applet, canvas, svg, dialog:not([open]), .katex-html"
 )
 _UNREAD_BESIDE = (
-    _UNREAD + ", select, textarea, nav:not(:has(article, main, h1)), footer:not(:has(p, article, main, h1))"
+    f"{_UNREAD}, select, textarea, nav:not(nav nav):not(:has(article, main, h1)), "
+    "footer:not(footer footer):not(:has(p, article, main, h1))"
 )
-"""What nobody reads beside an article either: a fourth of a page's elements need not be judged one by one."""
+"""What nobody reads beside an article either: a fourth of a page's elements need not be judged one by one.
+Only the outermost are asked what they hold: what is in them is walked once."""
 
 _HIDING = (
     '[hidden], [aria-hidden="true" i], noscript, [style*="none" i], [style*="hidden" i], [style*="collapse" i], '

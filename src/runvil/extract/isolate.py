@@ -11,7 +11,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from runvil.extract.choose import choose
-from runvil.extract.kinds import INLINE, LINK_BLOCK
+from runvil.extract.kinds import LINK_BLOCK
 from runvil.extract.measures import Measures, measure
 from runvil.extract.shells import with_missing
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from turbohtml import Element
 
     from runvil.extract.document import Document
+    from runvil.extract.survey import Survey
 
 LINK_DENSE = 0.4
 """Share of a block's text inside links above which it leads elsewhere instead of saying something."""
@@ -61,24 +62,25 @@ def _is_links(measures: Measures, at: int) -> bool:
 
 
 def _repeated(measures: Measures, main: int, unwanted: bytearray) -> list[int]:
-    """Blocks of a shop's page that say again what another one said: once for the phone and once for the desk."""
-    if not measures.claims.product:
-        return []
-    page, again = measures.page, []
-    gone = page.spread(unwanted)
+    """Blocks that say again what the page has said: a shop's, once for the phone and once for the desk; quotations."""
+    page, gone = measures.page, measures.page.spread(unwanted)
+    again: list[tuple[int, str]] = []
     said: set[str] = set()
     for place, text in page.texts:
-        if len(text) < SAID_AGAIN or gone[place] or not page.holds(main, place):
-            continue
-        if text in said:
-            again.append(_block_of(measures, main, place, len(text)))
-        said.add(text)
-    return [at for at in again if at > main]
+        if len(text) >= SAID_AGAIN and page.holds(main, place) and not gone[place]:
+            if text in said:
+                again.append((place, text))
+            said.add(text)
+    if not again:
+        return []
+    block, quoted = page.blocks(), None if measures.claims.product else _quotations(page)
+    blocks = ((block[place], len(text)) for place, text in again if quoted is None or quoted[place])
+    return [at for at, length in blocks if at > main and measures.text[at] <= SAID_ALONE * length]
 
 
-def _block_of(measures: Measures, main: int, place: int, length: int) -> int:
-    """The block around a text, if it holds little else; else `main`."""
-    page, at = measures.page, place
-    while at > main and page.kinds[at] & INLINE:
-        at = page.parent[at]
-    return at if measures.text[at] <= SAID_ALONE * length else main
+def _quotations(page: Survey) -> bytearray:
+    """Mark what is quoted, by tag or name."""
+    marks = bytearray(map("blockquote".__eq__, page.tags))
+    for node in page.nodes[0].select('[class*="quote" i]'):
+        marks[page.place[node]] = 1
+    return page.spread(marks)

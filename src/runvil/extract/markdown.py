@@ -7,27 +7,32 @@ bounded number of times and adds a bounded number of nodes.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from turbohtml import Markdown, Text
+from turbohtml import Element, Markdown, Text
 
 from runvil.extract.addresses import prepare_addresses
 from runvil.extract.code import prepare_code
+from runvil.extract.kinds import INLINE, kinds
 from runvil.extract.raw import RAW
 from runvil.extract.shapes import prepare_shapes
 from runvil.extract.tables import prepare_tables
-
-if TYPE_CHECKING:
-    from turbohtml import Element
 
 _STYLE = Markdown(
     links=Markdown.Links(autolink=False),
     tables=Markdown.Tables(cell_blocks="text", header="detect"),
     converters={RAW: lambda element, _: element.text},
 )
+NUMBERED = 9
+"""Digits of an item's number at most (CommonMark 5.2). The renderer looks back over all that a line began with, at each
+piece of text: of a million pieces of one digit each, for hours. Pieces beyond these are made one."""
+
+STRIDE = 1_000
+"""Every so many characters a text is looked at for digits; two in a row and it may begin such a line."""
+
 _BREAKING = re.compile(r"[\u2028\u2029]")
 _BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_DIGITS = re.compile(r"[0-9][0-9]")
 
 
 def markdown(root: Element, base: str) -> str:
@@ -39,11 +44,29 @@ def markdown(root: Element, base: str) -> str:
     prepare_addresses(root, base)
     if "table" in present:
         prepare_tables(root)
+    if _DIGITS.search(root.text[::STRIDE]) is not None:
+        _merge_digits(root)
     text = root.to_markdown(_STYLE)
     if _BAD.search(text) is None:
         return text
     _clean(root)
     return without_controls(root.to_markdown(_STYLE))
+
+
+def _merge_digits(root: Element) -> None:
+    """Make one piece of the pieces of digits alone that follow each other within a block, but for the first few."""
+    run: list[Text] = []
+    runs = [run]
+    for node in root.descendants:
+        if type(node) is Text and node.data.isdecimal():
+            run.append(node)
+        elif type(node) is Text or (type(node) is Element and not kinds([node.tag])[0] & INLINE):
+            run = []
+            runs.append(run)
+    for long in (run for run in runs if len(run) > NUMBERED):
+        long[NUMBERED].data = "".join(node.data for node in long[NUMBERED:])
+        for node in long[NUMBERED + 1 :]:
+            node.decompose()
 
 
 def _clean(root: Element) -> None:

@@ -139,11 +139,10 @@ def _parted(page: Survey) -> tuple[list[int], list[int]]:
 
 def _blocks(page: Survey, unlinked: list[int]) -> list[int]:
     """Each block's unlinked text, its inline elements' included, where that is enough to be prose."""
-    block, weights, parent = list(range(len(unlinked))), list(unlinked), page.parent
+    block, weights = page.blocks(), list(unlinked)
     for at in compress(count(1), page.marked(INLINE)[1:]):
-        around = block[at] = block[parent[at]]
         if weights[at]:
-            weights[around] += weights[at]
+            weights[block[at]] += weights[at]
             weights[at] = 0
     return [weight if weight >= PARAGRAPH else 0 for weight in weights]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from turbohtml.traverse import NodeFilter, NodeIterator
 
-from runvil.extract.kinds import CODE, EMPTYABLE, SHOWN, kinds, marks
+from runvil.extract.kinds import CODE, EMPTYABLE, INLINE, SHOWN, kinds, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,6 +99,13 @@ class Survey:
         for at in self.outermost(marks):
             below[at : self.end[at]] = b"\1" * (self.end[at] - at)
         return below
+
+    def blocks(self) -> list[int]:
+        """The place of the block that each node is, or is a part of a line of."""
+        block, parent = list(range(len(self.nodes))), self.parent
+        for at in compress(count(1), self.marked(INLINE)[1:]):
+            block[at] = block[parent[at]]
+        return block
 
     def children(self, at: int) -> Iterator[int]:
         child, end = at + 1, self.end[at]

@@ -92,3 +92,13 @@ def test_a_shop_that_says_it_for_the_phone_and_for_the_desk_says_it_once() -> No
     )
     assert text_of(body, SAYS_PRODUCT).count("ELSE") == 1
     assert text_of(body).count("ELSE") == 2
+
+
+@pytest.mark.parametrize("quote", ["<blockquote>{}</blockquote>", "<div class=quoteContainer><div>{}</div></div>"])
+def test_a_quotation_of_what_stands_above_is_left_out_and_any_other_stays(quote: str) -> None:
+    answer = (
+        f"<div class=post>{quote.format(TEASER)}<p>I answer.</p>{quote.format('Somebody else said: ' + TEASER)}</div>"
+    )
+    text = text_of(f"<main><div class=post><p>{TEASER}</p></div>{answer}{paragraphs(3)}</main>")
+    assert text.count("ELSE") == 2
+    assert "Somebody else said" in text

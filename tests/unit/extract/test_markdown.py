@@ -149,3 +149,8 @@ def test_phrases_that_only_style_sets_apart_do_not_grow_together(html: str, text
 
 def test_a_pages_own_element_of_our_raw_tag_means_nothing() -> None:
     assert md("<p><x-runvil-raw># [a](b) &lt;c></x-runvil-raw>") == r"\# \[a\](b) \<c>"
+
+
+def test_a_line_of_digits_in_a_million_pieces_is_one_number() -> None:
+    text = render(f"<p>{'<i></i>5' * 3_000}<p>12<span>34</span>", ADDRESS, raw=True).text
+    assert text == "5" * 3_000 + "\n\n1234"
