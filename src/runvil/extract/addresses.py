@@ -10,6 +10,8 @@ from turbohtml import Element, Text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from turbohtml import Node
+
 LINK_SCHEMES = frozenset({"http", "https", "mailto", "tel", "ftp"})
 """Where a link may lead. Others (javascript:, data:, blob: ...) are payloads or mean nothing outside a browser."""
 
@@ -74,9 +76,10 @@ def _narrow(link: Element) -> None:
 
 
 def _prepare_images(root: Element) -> None:
+    offered: dict[Node | None, str | None] = {picture: _offered(picture) for picture in root.select("picture")}
     for image in root.select("img"):
         alt = " ".join((image.attr("alt") or "").split())
-        source = next(_sources(image), None)
+        source = next(_sources(image), None) or offered.get(image.parent)
         if source is not None:
             image.attrs["src"] = source
             image.attrs["alt"] = alt
@@ -93,10 +96,12 @@ def _sources(image: Element) -> Iterator[str]:
         if address and is_place(address):
             yield address
     yield from _candidates(image)
-    around = image.parent
-    if isinstance(around, Element) and around.tag == "picture":
-        for source in around.select("source"):
-            yield from _candidates(source)
+
+
+def _offered(picture: Element) -> str | None:
+    """The first address that a <picture> has for the image in it."""
+    sources = (child for child in picture.children if type(child) is Element and child.tag == "source")
+    return next((address for source in sources for address in _candidates(source)), None)
 
 
 def _candidates(element: Element) -> Iterator[str]:

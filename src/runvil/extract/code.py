@@ -16,11 +16,10 @@ _LANGUAGE = re.compile(
 _PLAIN = frozenset({"notranslate", "line-numbers", "none", "copy", "plain", "undefined"})
 _NAME = re.compile(r"[\w+#.-]{1,20}")
 
-LINE_NUMBERS = (
-    "td.linenos, td.lineno, td.linenumbers, td.gutter, td.rouge-gutter, td.line-numbers, td.hljs-ln-numbers, "
-    "pre .linenos, pre .lineno, pre .line-number, pre .line-numbers-rows"
-)
-"""Where the highlighters in use (Pygments, Rouge, SyntaxHighlighter, highlight.js, Prism) put them."""
+LINE_NUMBERS = "td.linenos, td.lineno, td.linenumbers, td.gutter, td.rouge-gutter, td.line-numbers, td.hljs-ln-numbers"
+LINE_NUMBERS_INSIDE = ".linenos, .lineno, .line-number, .line-numbers-rows"
+"""Where the highlighters in use (Pygments, Rouge, SyntaxHighlighter, highlight.js, Prism) put them: in a column beside
+the code, or within it."""
 
 
 def prepare_code(root: Element) -> None:
@@ -29,8 +28,13 @@ def prepare_code(root: Element) -> None:
     if not blocks:
         return
     root.remove(LINE_NUMBERS)
+    inside: set[Element] = set()  # of others, which are asked for all that is in them once
     for block in blocks:
-        if not block.text.strip():
+        if block in inside:
+            continue
+        inside.update(block.iter_elements(("pre",)))
+        block.remove(LINE_NUMBERS_INSIDE)
+        if next(iter(block.stripped_strings), None) is None:
             block.decompose()
             continue
         code = block.select_one("code")

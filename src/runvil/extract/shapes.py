@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
@@ -30,6 +30,13 @@ _BLOCKS_IN_PHRASES = (
 
 MAX_SHAPED = 50_000
 """Breaks, indices, items ... of each sort that are put right; a page with more says nothing in them."""
+
+
+MAX_AROUND = 16
+"""Elements around a line break or a box, from the inside, that are looked at for the heading, link or item it is in."""
+
+_ONE_LINE = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "a"})
+_ITEM = frozenset({"li"})
 
 
 def prepare_shapes(root: Element, present: set[str]) -> None:
@@ -106,14 +113,25 @@ def _annotation(formula: Element) -> str:
 
 def _prepare_breaks(root: Element) -> None:
     """Two line breaks and more are how old pages part paragraphs; one in a heading or a link is a space."""
-    for line_break in root.select(":is(h1, h2, h3, h4, h5, h6, a) br"):
-        line_break.replace_with(Text(" "))
     breaks = root.select("br")
-    for run in _runs(breaks) if len(breaks) <= MAX_SHAPED else ():
+    if len(breaks) > MAX_SHAPED:
+        return
+    for line_break in breaks:
+        if _is_within(line_break, _ONE_LINE):
+            line_break.replace_with(Text(" "))
+    for run in _runs([line_break for line_break in breaks if line_break.parent is not None]):
         if run[0].parent is not None and _is_outside_code(run[0]):
             run[0].replace_with(Element("div"))
             for other in run[1:]:
                 other.decompose()
+
+
+def _is_within(node: Element, tags: frozenset[str]) -> bool:
+    """Whether one of the nearest elements around a node has one of these tags.
+
+    A selector would ask all of them: five hundred, for every break of a page made for it.
+    """
+    return any(around.tag in tags for around in islice(node.ancestors, MAX_AROUND) if type(around) is Element)
 
 
 def _runs(breaks: list[Element]) -> list[list[Element]]:
@@ -140,31 +158,40 @@ def _is_outside_code(node: Element) -> bool:
 
 def _prepare_tasks(root: Element) -> None:
     """A list's boxes are ticked or not; other controls mean nothing on paper."""
-    for box in root.select('li input[type="checkbox" i]'):
-        ticked = box.attr("checked") is not None
-        box.replace_with(raw("[x] " if ticked else "[ ] "))
+    for box in root.select('input[type="checkbox" i]')[:MAX_SHAPED]:
+        if _is_within(box, _ITEM):
+            ticked = box.attr("checked") is not None
+            box.replace_with(raw("[x] " if ticked else "[ ] "))
     root.remove("input")
 
 
 def _prepare_items(root: Element) -> None:
     """Items that stand in no list make one with their neighbours."""
     for item in root.select(":not(ul):not(ol):not(menu):not(dir) > li")[:MAX_SHAPED]:
-        before = item.previous_sibling
+        before, blanks = item.previous_sibling, []
         while type(before) is Text and _BLANK_TEXT.fullmatch(before.data):
+            blanks.append(before)
             before = before.previous_sibling
         if type(before) is Element and before.attr("data-runvil") is not None:
             before.append(item)
+            for blank in blanks:  # or the next item would go back over them again
+                blank.decompose()
         else:
             item.wrap(Element("ul", {"data-runvil": ""}))
+
+
+def _says_something(node: Element) -> bool:
+    """Whether there is text in it; the text of each of many nested ones would be their number times its length."""
+    return next(iter(node.stripped_strings), None) is not None
 
 
 def _prepare_definitions(root: Element) -> None:
     """`: ` before a definition, as markdown's extension has it; bold for what folds out."""
     for definition in root.select("dd"):
-        if definition.text.strip():
+        if _says_something(definition):
             definition.insert(0, Text(": "))
     for summary in root.select("details > summary"):
-        if summary.text.strip() and summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
+        if _says_something(summary) and summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
             summary.wrap_children(Element("strong"))
 
 
