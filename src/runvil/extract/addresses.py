@@ -29,6 +29,9 @@ _SRCSETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 _HEADINGS_AND_BLOCKS = f"{_HEADINGS}, ul, ol, dl, table, pre, blockquote, hr"
 
+MAX_IMAGES = 100_000
+"""Images of a page; nobody looks at more, and each is asked eleven times for its address."""
+
 
 def prepare_addresses(root: Element, base: str) -> None:
     _prepare_images(root)
@@ -52,7 +55,12 @@ def _resolve(root: Element, base: str) -> None:
 
 
 def _prepare_links(root: Element) -> None:
+    inside: set[Element] = set()  # of others, which are read for all that is in them once
     for link in root.select("a"):
+        if link in inside:
+            link.unwrap()  # a link in a link: tables can hold one, markdown has none
+            continue
+        inside.update(link.iter_elements(("a",)))
         href = link.attr("href")
         text = link.text.strip()
         if text in _ANCHOR_TEXT and link.select_one("img, math") is None:
@@ -77,7 +85,10 @@ def _narrow(link: Element) -> None:
 
 def _prepare_images(root: Element) -> None:
     offered: dict[Node | None, str | None] = {picture: _offered(picture) for picture in root.select("picture")}
-    for image in root.select("img"):
+    images = root.select("img")
+    for image in images[MAX_IMAGES:]:
+        image.decompose()
+    for image in images[:MAX_IMAGES]:
         alt = " ".join((image.attr("alt") or "").split())
         source = next(_sources(image), None) or offered.get(image.parent)
         if source is not None:
@@ -113,8 +124,13 @@ def _candidates(element: Element) -> Iterator[str]:
 
 def _prepare_frames(root: Element) -> None:
     """A film or an embedded page becomes a link to it."""
+    inside: set[Element] = set()  # of others, which go with all that is in them
     for frame in root.select("iframe, video, audio"):
-        source = frame.attr("src") or next((s.attr("src") or "" for s in frame.select("source[src]")), "")
+        if frame in inside:
+            continue
+        inside.update(frame.iter_elements(("iframe", "video", "audio")))
+        sources = (each.attr("src") for each in frame.iter_elements(("source",)))
+        source = frame.attr("src") or next(filter(None, sources), "")
         if source.startswith(("https:", "http:")) and is_place(source):
             label = frame.attr("title") or frame.attr("aria-label") or frame.tag
             frame.replace_with(Element("p", children=[Element("a", {"href": source}, [Text(label)])]))

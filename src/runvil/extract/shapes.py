@@ -187,18 +187,21 @@ def _says_something(node: Element) -> bool:
 
 def _prepare_definitions(root: Element) -> None:
     """`: ` before a definition, as markdown's extension has it; bold for what folds out."""
-    for definition in root.select("dd"):
+    for definition in root.select("dd")[:MAX_SHAPED]:
         if _says_something(definition):
             definition.insert(0, Text(": "))
-    for summary in root.select("details > summary"):
-        if _says_something(summary) and summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
-            summary.wrap_children(Element("strong"))
+    inside: set[Element] = set()  # of others, which are looked through for all that is in them once
+    for summary in root.select("details > summary")[:MAX_SHAPED]:
+        if summary not in inside and _says_something(summary):
+            inside.update(summary.iter_elements(("summary",)))
+            if summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
+                summary.wrap_children(Element("strong"))
 
 
 def _prepare_indices(root: Element) -> None:
     """Indices and powers keep their tags: GFM has no sign for them, and `~` would strike them out."""
     for index in root.select("sub, sup")[:MAX_SHAPED]:
-        if index.text.strip():
+        if _says_something(index):
             index.insert_before(raw(f"<{index.tag}>"))
             index.insert_after(raw(f"</{index.tag}>"))
         index.unwrap()
