@@ -26,13 +26,13 @@ NUMBERED = 9
 """Digits of an item's number at most (CommonMark 5.2). The renderer looks back over all that a line began with, at each
 piece of text: of a million pieces of one digit each, for hours. Pieces beyond these are made one."""
 
-STRIDE = 1_000
-"""Every so many characters a text is looked at for digits; two in a row and it may begin such a line."""
+STRIDE = 100
+"""Every so many characters a text is looked at for digits; sixteen in a row and it may begin such a line."""
 
 _BREAKING = re.compile(r"[\u2028\u2029]")
 _BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_DIGITS = re.compile(r"[0-9][0-9]")
+_DIGITS = re.compile(r"[0-9]{16}")
 
 
 def markdown(root: Element, base: str) -> str:
