@@ -125,6 +125,17 @@ def test_a_row_that_came_out_otherwise_is_shown_as_wrong(
     assert "1 rows are wrong." in out
 
 
+def test_the_demo_says_that_it_needs_a_temporary_file(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def nowhere(*_: object, **__: object) -> None:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", nowhere)
+    assert run(["demo"]) == 1
+    assert "needs a directory for a temporary file (TMPDIR): No usable" in capfd.readouterr().err
+
+
 def test_the_demo_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     done = subprocess.run(

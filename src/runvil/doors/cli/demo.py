@@ -59,7 +59,11 @@ def command() -> int:
 async def _demo() -> int:
     config = FetchConfig(timeout=SECONDS)
     wrong = 0
-    async with LoopbackSite(answers(), names()) as site:
+    try:
+        served = LoopbackSite(answers(), names())
+    except OSError as error:
+        raise click.ClickException(f"the demo needs a directory for a temporary file (TMPDIR): {error}") from error
+    async with served as site:
         net = assemble.seamed(config, site.resolver, site.certificate.client, site.dial)
         async with WebFetch(config, net=net) as fetch:
             for title, rows in (("A small site", SITE_ROWS), ("A rogues' gallery", ROGUE_ROWS)):
