@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 
 from runvil import sync
 from tests.support.workers import forget_others
+
+if find_spec("hypothesis"):  # the frameworks' environments do without
+    from tests.support.steady import be_steady
+
+    be_steady()
 
 
 @pytest.fixture(autouse=True)

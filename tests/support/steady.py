@@ -5,6 +5,16 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 
 
+EXAMPLES = 100
+"""As many as Hypothesis makes by itself."""
+
+
+def be_steady() -> None:
+    """Make the tests steady that do not say it of themselves."""
+    settings.register_profile("steady", steady(EXAMPLES))
+    settings.load_profile("steady")
+
+
 def steady(examples: int) -> settings:
     return settings(
         max_examples=examples,
