@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-
 EXAMPLES = 100
 """As many as Hypothesis makes by itself."""
 
