@@ -24,7 +24,7 @@ _STYLE = Markdown(
 )
 NUMBERED = 9
 """Digits of an item's number at most (CommonMark 5.2). The renderer looks back over all that a line began with, at each
-piece of text: of a million pieces of one digit each, for hours. Pieces beyond these are made one."""
+piece of text: of a million pieces of one digit each, for minutes. Pieces beyond these are made one."""
 
 STRIDE = 100
 """Every so many characters a text is looked at for digits; sixteen in a row and it may begin such a line."""
