@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
 
+from runvil.extract.nested import outermost
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -55,12 +57,12 @@ def _resolve(root: Element, base: str) -> None:
 
 
 def _prepare_links(root: Element) -> None:
-    inside: set[Element] = set()  # of others, which are read for all that is in them once
-    for link in root.select("a"):
-        if link in inside:
+    links = root.select("a")
+    outer = set(outermost(links, "a"))
+    for link in links:
+        if link not in outer:
             link.unwrap()  # a link in a link: tables can hold one, markdown has none
             continue
-        inside.update(link.iter_elements(("a",)))
         href = link.attr("href")
         text = link.text.strip()
         if text in _ANCHOR_TEXT and link.select_one("img, math") is None:
@@ -124,11 +126,7 @@ def _candidates(element: Element) -> Iterator[str]:
 
 def _prepare_frames(root: Element) -> None:
     """A film or an embedded page becomes a link to it."""
-    inside: set[Element] = set()  # of others, which go with all that is in them
-    for frame in root.select("iframe, video, audio"):
-        if frame in inside:
-            continue
-        inside.update(frame.iter_elements(("iframe", "video", "audio")))
+    for frame in outermost(root.select("iframe, video, audio"), "iframe", "video", "audio"):
         sources = (each.attr("src") for each in frame.iter_elements(("source",)))
         source = frame.attr("src") or next(filter(None, sources), "")
         if source.startswith(("https:", "http:")) and is_place(source):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from turbohtml import Element
 
+from runvil.extract.nested import outermost
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -28,11 +30,7 @@ def prepare_code(root: Element) -> None:
     if not blocks:
         return
     root.remove(LINE_NUMBERS)
-    inside: set[Element] = set()  # of others, which are asked for all that is in them once
-    for block in blocks:
-        if block in inside:
-            continue
-        inside.update(block.iter_elements(("pre",)))
+    for block in outermost(blocks, "pre"):
         block.remove(LINE_NUMBERS_INSIDE)
         if next(iter(block.stripped_strings), None) is None:
             block.decompose()

@@ -58,7 +58,7 @@ _UNREAD_BESIDE = (
     f"{_UNREAD}, select, textarea, nav:not(nav nav):not(:has(article, main, h1)), "
     "footer:not(footer footer):not(:has(p, article, main, h1))"
 )
-"""What nobody reads beside an article either: a fourth of a page's elements need not be judged one by one.
+"""What nobody reads beside an article either: over a fifth of the elements of the measured pages need not be judged one by one.
 Only the outermost are asked what they hold: what is in them is walked once."""
 
 _HIDING = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
 
+from runvil.extract.nested import outermost
 from runvil.extract.raw import RAW, disarm, raw
 
 if TYPE_CHECKING:
@@ -190,12 +191,9 @@ def _prepare_definitions(root: Element) -> None:
     for definition in root.select("dd")[:MAX_SHAPED]:
         if _says_something(definition):
             definition.insert(0, Text(": "))
-    inside: set[Element] = set()  # of others, which are looked through for all that is in them once
-    for summary in root.select("details > summary")[:MAX_SHAPED]:
-        if summary not in inside and _says_something(summary):
-            inside.update(summary.iter_elements(("summary",)))
-            if summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
-                summary.wrap_children(Element("strong"))
+    for summary in outermost(root.select("details > summary")[:MAX_SHAPED], "summary"):
+        if _says_something(summary) and summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
+            summary.wrap_children(Element("strong"))
 
 
 def _prepare_indices(root: Element) -> None:

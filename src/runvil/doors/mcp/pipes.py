@@ -98,7 +98,22 @@ class Flow(asyncio.BaseProtocol):
         await self._free.wait()
 
 
-class Outgoing:
+class _End:
+    """What the SDK does with an end beside reading or writing."""
+
+    async def aclose(self) -> None:
+        """The pipe is closed by who opened it."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Outgoing(_End):
     """Writes messages, one after the other. While the client does not read, senders wait and hold no bytes yet."""
 
     def __init__(self, pipe: asyncio.WriteTransport, flow: Flow) -> None:
@@ -132,19 +147,8 @@ class Outgoing:
         """A request was cancelled, so that nothing answers it."""
         self.calls.release()
 
-    async def aclose(self) -> None:
-        """The pipe is closed by who opened it."""
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class Incoming:
+class Incoming(_End):
     """Reads messages until the client closes its end. A line that is none is answered, and not handed on."""
 
     def __init__(self, reader: asyncio.StreamReader, outgoing: Outgoing) -> None:
@@ -174,9 +178,6 @@ class Incoming:
                 raise anyio.EndOfStream
         return self._waiting.popleft()
 
-    async def aclose(self) -> None:
-        """The pipe is closed by who opened it."""
-
     def __aiter__(self) -> Self:
         return self
 
@@ -185,14 +186,6 @@ class Incoming:
             return await self.receive()
         except (anyio.EndOfStream, anyio.BrokenResourceError) as error:
             raise StopAsyncIteration from error
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def _read(line: bytes | None) -> types.JSONRPCMessage | types.ErrorData | None:
