@@ -58,8 +58,8 @@ _UNREAD_BESIDE = (
     f"{_UNREAD}, select, textarea, nav:not(nav nav):not(:has(article, main, h1)), "
     "footer:not(footer footer):not(:has(p, article, main, h1))"
 )
-"""What nobody reads beside an article either: over a fifth of the elements of the measured pages need not be judged one by one.
-Only the outermost are asked what they hold: what is in them is walked once."""
+"""What nobody reads beside an article either: over a fifth of the measured pages' elements need not be judged one by
+one. Only the outermost are asked what they hold: what is in them is walked once."""
 
 _HIDING = (
     '[hidden], [aria-hidden="true" i], noscript, [style*="none" i], [style*="hidden" i], [style*="collapse" i], '
