@@ -1,4 +1,4 @@
-"""MkDocs hooks: what pages link to outside docs/ is part of the site, so that one link works here and in the repository.
+"""MkDocs hooks: what pages link to outside docs/ is part of the site, so that a link works here and in the repository.
 
 A document of PAGES becomes a page. Any other file is copied as it is, below `repository/`. Nothing else is published.
 """
