@@ -94,18 +94,12 @@ def _prepare_images(root: Element) -> None:
         alt = " ".join((image.attr("alt") or "").split())
         source = next(_sources(image), None) or offered.get(image.parent)
         if source is not None:
-            _set(image, "src", source)
-            _set(image, "alt", alt)
+            image.attrs["src"] = source
+            image.attrs["alt"] = alt
         elif alt:
             image.replace_with(Text(alt))
         else:
             image.decompose()
-
-
-def _set(element: Element, name: str, value: str) -> None:
-    """Writing an attribute costs several times what reading it does, and most stand right."""
-    if element.attr(name) != value:
-        element.attrs[name] = value
 
 
 def _sources(image: Element) -> Iterator[str]:

@@ -49,17 +49,16 @@ def _misfits(measures: Measures, main: int) -> list[int]:
     """The elements below `main` to take out: the foreign ones, and blocks that are links more than text."""
     page, unwanted = measures.page, bytearray(measures.foreign)
     if not measures.listing and measures.has_prose(main):
-        before, end = measures.linked.before, page.end
-        for at in compress(range(main + 1, end[main]), page.marked(LINK_BLOCK)[main + 1 : end[main]]):
-            if before[end[at]] > before[at]:  # most blocks hold no link and need no more asking
-                unwanted[at] |= _is_links(measures, at)
+        for at in compress(range(main + 1, page.end[main]), page.marked(LINK_BLOCK)[main + 1 : page.end[main]]):
+            unwanted[at] |= _is_links(measures, at)
     for at in _repeated(measures, main, unwanted):
         unwanted[at] = 1
     return list(page.clear(main, unwanted, page.fullness(measures.foreign)))
 
 
 def _is_links(measures: Measures, at: int) -> bool:
-    return measures.linked[at] > LINK_DENSE * measures.text[at] and not measures.prose[at]
+    linked = measures.linked[at]
+    return linked > 0 and linked > LINK_DENSE * measures.text[at] and not measures.prose[at]
 
 
 def _repeated(measures: Measures, main: int, unwanted: bytearray) -> list[int]:

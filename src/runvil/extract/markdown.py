@@ -7,7 +7,6 @@ bounded number of times and adds a bounded number of nodes.
 from __future__ import annotations
 
 import re
-from operator import attrgetter
 
 from turbohtml import Element, Markdown, Text
 
@@ -30,7 +29,6 @@ piece of text: of a million pieces of one digit each, for minutes. Pieces beyond
 STRIDE = 100
 """Every so many characters a text is looked at for digits; sixteen in a row and it may begin such a line."""
 
-_TAG = attrgetter("tag")
 _BREAKING = re.compile(r"[\u2028\u2029]")
 _BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -39,7 +37,7 @@ _DIGITS = re.compile(r"[0-9]{16}")
 
 def markdown(root: Element, base: str) -> str:
     """Render what is below `root`, whose links are relative to `base`. Changes the tree."""
-    present = set(map(_TAG, root.iter_elements(include_self=True)))
+    present = {node.tag for node in root.iter_elements(include_self=True)}
     prepare_shapes(root, present)
     if "pre" in present:
         prepare_code(root)

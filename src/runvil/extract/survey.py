@@ -153,17 +153,18 @@ def survey(root: Element) -> Survey | None:
 
 
 def _texts(root: Element, place: dict[Node | None, int]) -> tuple[list[int], list[tuple[int, str]]]:
-    """What `Survey` has as own and texts. Most texts of a page are white space between tags and fall out early."""
+    """What `Survey` has as own and texts."""
+    own, texts = [0] * len(place), []
     holders = list(NodeIterator(root, NodeFilter.SHOW_TEXT))
     written: list[str] = list(map(_DATA, holders))
-    stripped = list(map(str.strip, written))
-    words = list(filter(None, stripped))
-    places = list(map(place.__getitem__, map(_PARENT, compress(holders, stripped))))
     density = _DENSITY if _is_dense("".join(written)) else 1
-    own = [0] * len(place)
-    for at, length in zip(places, map(len, words), strict=True):
-        own[at] += density * length
-    return own, [(at, text) for at, text in zip(places, words, strict=True) if len(text) >= REMEMBERED]
+    for node, words in zip(holders, map(str.strip, written), strict=True):
+        if words:
+            at, length = place[node.parent], len(words)
+            own[at] += density * length
+            if length >= REMEMBERED:
+                texts.append((at, words))
+    return own, texts
 
 
 def _ends(parent: list[int]) -> list[int]:
