@@ -13,15 +13,17 @@ from turbohtml import Element, Markdown, Text
 from runvil.extract.addresses import prepare_addresses
 from runvil.extract.code import prepare_code
 from runvil.extract.kinds import INLINE, kinds
-from runvil.extract.raw import RAW
+from runvil.extract.raw import hold, put_back
 from runvil.extract.shapes import prepare_shapes
 from runvil.extract.tables import prepare_tables
 
 _STYLE = Markdown(
     links=Markdown.Links(autolink=False),
     tables=Markdown.Tables(cell_blocks="text", header="detect"),
-    converters={RAW: lambda element, _: element.text},
 )
+"""No converters: with one the renderer no longer looks at what stands beside an emphasis that ends in a sign, and writes
+`<strong>Note:</strong>` for `**Note:**`."""
+
 NUMBERED = 9
 """Digits of an item's number at most (CommonMark 5.2). The renderer looks back over all that a line began with, at each
 piece of text: of a million pieces of one digit each, for minutes. Pieces beyond these are made one."""
@@ -46,11 +48,12 @@ def markdown(root: Element, base: str) -> str:
         prepare_tables(root)
     if _DIGITS.search(root.text[::STRIDE]) is not None:
         _merge_digits(root)
+    marks = hold(root)
     text = root.to_markdown(_STYLE)
-    if _BAD.search(text) is None:
-        return text
-    _clean(root)
-    return without_controls(root.to_markdown(_STYLE))
+    if _BAD.search(text) is not None:
+        _clean(root)
+        text = without_controls(root.to_markdown(_STYLE))
+    return put_back(text, marks)
 
 
 def _merge_digits(root: Element) -> None:

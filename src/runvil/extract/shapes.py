@@ -162,7 +162,8 @@ def _prepare_tasks(root: Element) -> None:
     for box in root.select('input[type="checkbox" i]')[:MAX_SHAPED]:
         if _is_within(box, _ITEM):
             ticked = box.attr("checked") is not None
-            box.replace_with(raw("[x] " if ticked else "[ ] "))
+            box.insert_after(Text(" "))
+            box.replace_with(raw("[x]" if ticked else "[ ]"))
     root.remove("input")
 
 
