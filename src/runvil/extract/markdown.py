@@ -12,6 +12,7 @@ from turbohtml import Element, Markdown, Text
 
 from runvil.extract.addresses import prepare_addresses
 from runvil.extract.code import prepare_code
+from runvil.extract.emphasis import hold_emphases, write_emphases
 from runvil.extract.kinds import INLINE, kinds
 from runvil.extract.raw import hold, put_back
 from runvil.extract.shapes import prepare_shapes
@@ -21,8 +22,7 @@ _STYLE = Markdown(
     links=Markdown.Links(autolink=False),
     tables=Markdown.Tables(cell_blocks="text", header="detect"),
 )
-"""No converters: with one the renderer no longer looks at what stands beside an emphasis that ends in a sign, and writes
-`<strong>Note:</strong>` for `**Note:**`."""
+"""No converters: with one the renderer writes `<strong>Note:</strong>` for `**Note:**`."""
 
 NUMBERED = 9
 """Digits of an item's number at most (CommonMark 5.2). The renderer looks back over all that a line began with, at each
@@ -48,12 +48,13 @@ def markdown(root: Element, base: str) -> str:
         prepare_tables(root)
     if _DIGITS.search(root.text[::STRIDE]) is not None:
         _merge_digits(root)
+    hold_emphases(root)
     marks = hold(root)
     text = root.to_markdown(_STYLE)
     if _BAD.search(text) is not None:
         _clean(root)
         text = without_controls(root.to_markdown(_STYLE))
-    return put_back(text, marks)
+    return write_emphases(put_back(text, marks))
 
 
 def _merge_digits(root: Element) -> None:

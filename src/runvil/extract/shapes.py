@@ -22,6 +22,7 @@ _TEX_IMAGE = re.compile(r"(?:^|[\s_-])(?:math|tex|latex)(?:$|[\s_-])|mwe-math", 
 
 _PHRASES = frozenset({"span", "font", "label", "ins", "u"})
 _NEIGHBOURS = ":is(span, a, strong, b, time) + span, :is(span, a) + a, span + :is(strong, b)"
+_CODE_BESIDE_CODE = ":is(code, kbd, samp) + :is(code, kbd, samp)"
 _TWO = 2
 _LEVELS = 4
 _BLOCKS_IN_PHRASES = (
@@ -89,6 +90,13 @@ def _edge(node: Element, at: int) -> str:
         if type(inner) is Text:
             return inner.data
     return ""
+
+
+def _prepare_code_phrases(root: Element) -> None:
+    """Code beside code ("Ctrl" "C", each in its frame) gets a space: the signs between would be read as code."""
+    for after in root.select(_CODE_BESIDE_CODE)[:MAX_SHAPED]:
+        if type(after.previous_sibling) is Element and after.closest("pre") is None:
+            after.insert_before(Text(" "))
 
 
 def _prepare_formulas(root: Element) -> None:
@@ -182,6 +190,18 @@ def _prepare_items(root: Element) -> None:
             item.wrap(Element("ul", {"data-runvil": ""}))
 
 
+def _prepare_quotes(root: Element) -> None:
+    """Quotations that follow each other in an item are one: no empty line would part them."""
+    for quote in root.select("li > blockquote + blockquote")[:MAX_SHAPED]:
+        before = quote.previous_sibling
+        while type(before) is Text and _BLANK_TEXT.fullmatch(before.data):
+            before.decompose()
+            before = quote.previous_sibling
+        if type(before) is Element and before.tag == "blockquote":
+            quote.tag = "div"
+            before.append(quote)
+
+
 def _says_something(node: Element) -> bool:
     """Whether there is text in it; the text of each of many nested ones would be their number times its length."""
     return next(iter(node.stripped_strings), None) is not None
@@ -218,10 +238,12 @@ _SHAPES: tuple[tuple[frozenset[str], Callable[[Element], None]], ...] = (
     (frozenset({RAW}), disarm),
     (_PHRASES, _prepare_spans),
     (frozenset({"span", "a"}), _prepare_neighbours),
+    (frozenset({"code", "kbd", "samp"}), _prepare_code_phrases),
     (frozenset({"math", "img"}), _prepare_formulas),
     (frozenset({"br"}), _prepare_breaks),
     (frozenset({"input"}), _prepare_tasks),
     (frozenset({"li"}), _prepare_items),
+    (frozenset({"blockquote"}), _prepare_quotes),
     (frozenset({"dd", "details"}), _prepare_definitions),
     (frozenset({"sub", "sup"}), _prepare_indices),
     (frozenset({"ruby"}), _prepare_ruby),
