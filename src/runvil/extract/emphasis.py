@@ -58,7 +58,7 @@ MAX_SPACE = 2_000
 five hundred lists."""
 
 _UNWRITTEN = "\\"
-"""Whatever will be written there, it is punctuation."""
+"""Stands for a neighbour that is not chosen yet: punctuation whatever it becomes, and no sign of ours."""
 
 _LEADING = re.compile(rf"\s{{1,{MAX_SPACE}}}+(?!\s)")
 _TRAILING = re.compile(r"(?<!\s)\s+\Z")

@@ -50,11 +50,11 @@ def markdown(root: Element, base: str) -> str:
         _merge_digits(root)
     hold_emphases(root)
     marks = hold(root)
-    text = root.to_markdown(_STYLE)
+    text = put_back(root.to_markdown(_STYLE), marks)
     if _BAD.search(text) is not None:
         _clean(root)
-        text = without_controls(root.to_markdown(_STYLE))
-    return write_emphases(put_back(text, marks))
+        text = without_controls(put_back(root.to_markdown(_STYLE), marks))
+    return write_emphases(text)
 
 
 def _merge_digits(root: Element) -> None:

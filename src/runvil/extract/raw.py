@@ -2,7 +2,7 @@
 
 In the tree they are elements of our own. The renderer gets a placeholder for each, of characters that Unicode keeps for
 such use within a program (noncharacters, section 23.7); the marks are put in their places afterwards. A page that
-writes such a character says nothing by it: it is lost, or it repeats a mark of the same page.
+writes such a character says nothing by it: it is lost, or a mark of the same page stands there and not in its place.
 """
 
 from __future__ import annotations
@@ -39,12 +39,15 @@ def hold(root: Element) -> list[str]:
 
 
 def put_back(markdown: str, marks: list[str]) -> str:
-    """`markdown` with the marks in the places that were held for them."""
+    """`markdown` with the marks in the places that were held for them, each once.
+
+    A page that wrote the placeholder of a long formula a million times would otherwise get it a million times.
+    """
     if _OPEN not in markdown and _CLOSE not in markdown:
         return markdown
+    left = dict(enumerate(marks))
 
     def mark(found: re.Match[str]) -> str:
-        number = found[1]
-        return marks[int(number)] if number is not None and int(number) < len(marks) else ""
+        return left.pop(int(found[1]), "") if found[1] is not None else ""
 
     return _PLACEHOLDER.sub(mark, markdown)

@@ -151,6 +151,15 @@ def test_a_pages_own_element_of_our_raw_tag_means_nothing() -> None:
     assert md("<p><x-runvil-raw># [a](b) &lt;c></x-runvil-raw>") == r"\# \[a\](b) \<c>"
 
 
+def test_a_formula_that_a_page_asks_for_again_and_again_stands_once() -> None:
+    formula = "<math alttext='" + "x" * 1_000 + "'></math>"
+    assert md(f"<p>{formula}" + "\ufdd00\ufdd1" * 1_000).count("x") == 1_000
+
+
+def test_a_formula_brings_no_control_characters() -> None:
+    assert md("<p><math alttext='a\x1b[31mb'></math>") == "$a[31mb$"
+
+
 def test_a_line_of_digits_in_a_million_pieces_is_one_number() -> None:
     text = render(f"<p>{'<i></i>5' * 3_000}<p>12<span>34</span>", ADDRESS, raw=True).text
     assert text == "5" * 3_000 + "\n\n1234"
