@@ -33,6 +33,7 @@ MARKUP = st.one_of(
         ["&lt;", "&#x1F600;", "&#0;", "<!--", "-->", "<![CDATA[", "]]>", "\0", "|", "```", "$", "word " * 30]
     ),
 )
+ADDRESSES = st.text(st.sampled_from("/\\:[]?#@%. ax1\t\n\u2100\ud800;,"), max_size=9)
 PAGES = st.lists(MARKUP, max_size=60).map("".join)
 
 
@@ -52,6 +53,16 @@ def test_any_markup_is_a_page(html: str, raw: bool) -> None:
     assert "\n" not in rendered.title
     for payload in ("](javascript:", "](data:"):
         assert payload not in rendered.text
+
+
+@steady(300)
+@given(st.sampled_from(["href", "src", "srcset", "data-src", "action", "poster", "cite", "style", "class"]), ADDRESSES)
+def test_no_address_costs_a_page_its_text(name: str, address: str) -> None:
+    quoted = address.replace("&", "&amp;").replace('"', "&quot;")
+    tags = "".join(f'<{tag} {name}="{quoted}">inner</{tag}>' for tag in ("a", "form", "blockquote", "video", "p"))
+    rendered = render(f'<p>before<img alt=x {name}="{quoted}">{tags}after', ADDRESS, raw=True)
+    assert "before" in rendered.text
+    assert "after" in rendered.text
 
 
 @steady(150)

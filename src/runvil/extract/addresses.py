@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
 
+from runvil.extract.edges import stripped
 from runvil.extract.nested import outermost
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ MAX_RESOLVED = 32 * 1024 * 1024
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _IGNORED = re.compile(r"[\x00-\x20]+")
+_HOSTS = re.compile(r"[/\\]{2}([^/\\?#]*)")
+_AROUND = "".join(map(chr, range(0x21)))
 _ANCHOR_TEXT = frozenset({"", "#", "¶", "§", "🔗", "\uf0c1"})
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src", "data-url")
 _SRCSETS = ("srcset", "data-srcset", "data-lazy-srcset")
@@ -44,16 +48,41 @@ def prepare_addresses(root: Element, base: str) -> None:
 
 def is_place(address: str) -> bool:
     """Whether `address` is one a reader could open."""
-    if len(address) > MAX_ADDRESS:
+    if len(address) > MAX_ADDRESS or _is_broken(address):
         return False
     scheme = _SCHEME.match(_IGNORED.sub("", address))  # as browsers read it: "java\nscript:" has one
     return scheme is None or scheme[1].lower() in LINK_SCHEMES
 
 
+def _cleaned(address: str) -> str:
+    """`address` without what a browser skips in one: line ends and tabs, and controls and spaces around it."""
+    return address.strip(_AROUND).replace("\t", "").replace("\n", "").replace("\r", "")
+
+
 def _resolve(root: Element, base: str) -> None:
     links = len(root.select("[href], [src], [srcset]"))
-    if links * len(base) <= MAX_RESOLVED:
+    if links * len(base) > MAX_RESOLVED:
+        return
+    try:
         root.resolve_links(base)
+    except ValueError:
+        _drop_broken(root)
+        with suppress(ValueError):  # a base that is none: links stay as they are written
+            root.resolve_links(base)
+
+
+def _drop_broken(root: Element) -> None:
+    """Addresses that cannot be joined, `//[x`, lead nowhere; the parser would leave all others of the page relative."""
+    for element in root.iter_elements(include_self=True):
+        broken = [name for name, value in element.attrs.items() if isinstance(value, str) and _is_broken(value)]
+        for name in broken:
+            del element.attrs[name]
+
+
+def _is_broken(address: str) -> bool:
+    if "[" not in address and "]" not in address:
+        return False
+    return any(("[" in host) != ("]" in host) for host in _HOSTS.findall(address))
 
 
 def _prepare_links(root: Element) -> None:
@@ -63,14 +92,15 @@ def _prepare_links(root: Element) -> None:
         if link not in outer:
             link.unwrap()  # a link in a link: tables can hold one, markdown has none
             continue
-        href = link.attr("href")
-        text = link.text.strip()
-        if text in _ANCHOR_TEXT and link.select_one("img, math") is None:
+        href = _cleaned(link.attr("href") or "")
+        if stripped(link.text) in _ANCHOR_TEXT and link.select_one("img, math") is None:
             link.decompose()
-        elif href is None or not is_place(href):
+        elif not href or not is_place(href):
             link.unwrap()
-        elif link.select_one(_HEADINGS_AND_BLOCKS) is not None:
-            _narrow(link)
+        else:
+            link.attrs["href"] = href
+            if link.select_one(_HEADINGS_AND_BLOCKS) is not None:
+                _narrow(link)
 
 
 def _narrow(link: Element) -> None:
@@ -105,7 +135,7 @@ def _prepare_images(root: Element) -> None:
 def _sources(image: Element) -> Iterator[str]:
     """Addresses of an image, those that lazy loading holds back first: its src is a placeholder then."""
     for name in (*_LAZY, "src"):
-        address = image.attr(name)
+        address = _cleaned(image.attr(name) or "")
         if address and is_place(address):
             yield address
     yield from _candidates(image)

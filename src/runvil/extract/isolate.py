@@ -53,7 +53,7 @@ def _misfits(measures: Measures, main: int) -> list[int]:
             unwanted[at] |= _is_links(measures, at)
     for at in _repeated(measures, main, unwanted):
         unwanted[at] = 1
-    return list(page.clear(main, unwanted, page.fullness(measures.foreign)))
+    return list(page.clear(main, unwanted, page.fullness(unwanted)))
 
 
 def _is_links(measures: Measures, at: int) -> bool:

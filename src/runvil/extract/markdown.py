@@ -12,6 +12,7 @@ from turbohtml import Element, Markdown, Text
 
 from runvil.extract.addresses import prepare_addresses
 from runvil.extract.code import prepare_code
+from runvil.extract.edges import hold_spaces, put_back_spaces, without_repeated_blank_lines
 from runvil.extract.emphasis import hold_emphases, write_emphases
 from runvil.extract.kinds import INLINE, kinds
 from runvil.extract.raw import hold, put_back
@@ -46,7 +47,9 @@ def markdown(root: Element, base: str) -> str:
     prepare_addresses(root, base)
     if "table" in present:
         prepare_tables(root)
-    if _DIGITS.search(root.text[::STRIDE]) is not None:
+    words = root.text
+    spaces = hold_spaces(root, words)
+    if _DIGITS.search(words[::STRIDE]) is not None:
         _merge_digits(root)
     hold_emphases(root)
     marks = hold(root)
@@ -54,7 +57,7 @@ def markdown(root: Element, base: str) -> str:
     if _BAD.search(text) is not None:
         _clean(root)
         text = without_controls(put_back(root.to_markdown(_STYLE), marks))
-    return write_emphases(text)
+    return without_repeated_blank_lines(write_emphases(put_back_spaces(text, spaces)))
 
 
 def _merge_digits(root: Element) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
 
+from runvil.extract.code import prepare_white_space
+from runvil.extract.edges import BLOCKS, MAX_AROUND, is_unseen, is_within, prepare_breaks
 from runvil.extract.nested import outermost
 from runvil.extract.raw import RAW, disarm, raw
 
@@ -31,18 +32,34 @@ _BLOCKS_IN_PHRASES = (
 
 
 MAX_SHAPED = 50_000
-"""Breaks, indices, items ... of each sort that are put right; a page with more says nothing in them."""
+"""Boxes, indices, items ... of each sort that are put right; a page with more says nothing in them."""
 
+_KNOWN = {
+    **dict.fromkeys(("center", "dialog", "fieldset", "form", "hgroup", "legend", "search"), "div"),
+    **dict.fromkeys(("optgroup", "option"), "div"),
+    **dict.fromkeys(("listing", "plaintext", "xmp"), "pre"),
+    **dict.fromkeys(("dir", "menu"), "ul"),
+}
+"""Blocks (HTML 15.3) that the renderer takes for parts of a line, or for no list, and what it knows them as."""
 
-MAX_AROUND = 16
-"""Elements around a line break or a box, from the inside, that are looked at for the heading, link or item it is in."""
+_BOXES = frozenset({"button", "label"})
+_PLAIN = frozenset({"div", "p", "section"})
+"""Blocks that the first line of a definition may be in."""
 
-_ONE_LINE = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "a"})
+_LISTS_OF_LISTS = ":is(ul, ol):has(> :is(ul, ol)):not(:has(> li))"
+_LIST_IN_LIST = ":is(ul, ol) > :is(ul, ol)"
 _ITEM = frozenset({"li"})
 
 
 def prepare_shapes(root: Element, present: set[str]) -> None:
-    """Put into shape what is `present` below `root`, by tag."""
+    """Put into shape what is `present` below `root`, by tag. Changes both."""
+    prepare_white_space(root, present)
+    for tag in present & _KNOWN.keys():
+        for block in root.select(tag):
+            block.tag = _KNOWN[tag]
+        present.add(_KNOWN[tag])
+    if any("-" in tag for tag in present) or not _BOXES.isdisjoint(present):
+        _prepare_boxes(root)
     for tags, prepare in _SHAPES:
         if not tags.isdisjoint(present):
             prepare(root)
@@ -71,7 +88,7 @@ def _prepare_neighbours(root: Element) -> None:
 
 def _grow_together(before: Element, after: Element) -> bool:
     left, right = _edge(before, -1), _edge(after, 0)
-    if min(len(left), len(right)) < _TWO or not (left[-1].isalnum() and right[0].isalnum()):
+    if not _touch(left, right):
         return False
     if left[-1].isdigit() != right[0].isdigit() or (left[-1].islower() and right[0].isupper()):
         return True
@@ -79,17 +96,31 @@ def _grow_together(before: Element, after: Element) -> bool:
     return class_ is not None and class_ == before.attr("class")
 
 
-def _edge(node: Element, at: int) -> str:
-    """The text that an element begins or ends with."""
-    inner: Node = node
+def _edge(node: Node, at: int) -> str:
+    """The text that a node begins or ends with."""
+    inner = node
     for _ in range(_LEVELS):
+        if type(inner) is Text:
+            return inner.data
         children = inner.children
         if not children:
             return ""
         inner = children[at]
-        if type(inner) is Text:
-            return inner.data
-    return ""
+    return inner.data if type(inner) is Text else ""
+
+
+def _prepare_boxes(root: Element) -> None:
+    """Buttons, labels and elements of a page's own stand apart on a screen: a space, where they would grow together."""
+    boxes = [box for box in root.iter_elements() if "-" in box.tag or box.tag in _BOXES]
+    for box in boxes[:MAX_SHAPED]:
+        for before, after in ((box.previous_sibling, box), (box, box.next_sibling)):
+            if before is not None and after is not None and _touch(_edge(before, -1), _edge(after, 0)):
+                after.insert_before(Text(" "))
+
+
+def _touch(left: str, right: str) -> bool:
+    """Whether two pieces of text, each more than a letter, would be read as one word."""
+    return min(len(left), len(right)) >= _TWO and left[-1].isalnum() and right[0].isalnum()
 
 
 def _prepare_code_phrases(root: Element) -> None:
@@ -120,55 +151,10 @@ def _annotation(formula: Element) -> str:
     return note.text if note is not None else ""
 
 
-def _prepare_breaks(root: Element) -> None:
-    """Two line breaks and more are how old pages part paragraphs; one in a heading or a link is a space."""
-    breaks = root.select("br")
-    if len(breaks) > MAX_SHAPED:
-        return
-    for line_break in breaks:
-        if _is_within(line_break, _ONE_LINE):
-            line_break.replace_with(Text(" "))
-    for run in _runs([line_break for line_break in breaks if line_break.parent is not None]):
-        if run[0].parent is not None and _is_outside_code(run[0]):
-            run[0].replace_with(Element("div"))
-            for other in run[1:]:
-                other.decompose()
-
-
-def _is_within(node: Element, tags: frozenset[str]) -> bool:
-    """Whether one of the nearest elements around a node has one of these tags.
-
-    A selector would ask all of them: five hundred, for every break of a page made for it.
-    """
-    return any(around.tag in tags for around in islice(node.ancestors, MAX_AROUND) if type(around) is Element)
-
-
-def _runs(breaks: list[Element]) -> list[list[Element]]:
-    """Those of `breaks` that follow each other with nothing but white space between."""
-    runs: list[list[Element]] = [breaks[:1]]
-    for before, after in pairwise(breaks):
-        if _next(before) is after:
-            runs[-1].append(after)
-        else:
-            runs.append([after])
-    return [run for run in runs if len(run) > 1]
-
-
-def _next(node: Element) -> Node | None:
-    after = node.next_sibling
-    while type(after) is Text and _BLANK_TEXT.fullmatch(after.data):
-        after = after.next_sibling
-    return after
-
-
-def _is_outside_code(node: Element) -> bool:
-    return node.closest("pre, td, th") is None
-
-
 def _prepare_tasks(root: Element) -> None:
     """A list's boxes are ticked or not; other controls mean nothing on paper."""
     for box in root.select('input[type="checkbox" i]')[:MAX_SHAPED]:
-        if _is_within(box, _ITEM):
+        if is_within(box, _ITEM):
             ticked = box.attr("checked") is not None
             box.insert_after(Text(" "))
             box.replace_with(raw("[x]" if ticked else "[ ]"))
@@ -188,6 +174,25 @@ def _prepare_items(root: Element) -> None:
                 blank.decompose()
         else:
             item.wrap(Element("ul", {"data-runvil": ""}))
+
+
+def _prepare_lists(root: Element) -> None:
+    """A list whose first item is a list, without an item around it, has that one's items: four columns more would be
+    code."""
+    for outer in root.select(_LISTS_OF_LISTS):
+        outer.tag = "div"
+    for inner in root.select(_LIST_IN_LIST)[:MAX_SHAPED]:
+        if _is_first(inner):
+            inner.unwrap()
+
+
+def _is_first(node: Element) -> bool:
+    before = node.previous_sibling
+    for _ in range(MAX_AROUND):
+        if before is None or not is_unseen(before):
+            break
+        before = before.previous_sibling
+    return before is None
 
 
 def _prepare_quotes(root: Element) -> None:
@@ -211,10 +216,24 @@ def _prepare_definitions(root: Element) -> None:
     """`: ` before a definition, as markdown's extension has it; bold for what folds out."""
     for definition in root.select("dd")[:MAX_SHAPED]:
         if _says_something(definition):
-            definition.insert(0, Text(": "))
+            _mark_definition(definition)
     for summary in outermost(root.select("details > summary")[:MAX_SHAPED], "summary"):
         if _says_something(summary) and summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
             summary.wrap_children(Element("strong"))
+
+
+def _mark_definition(definition: Element) -> None:
+    """Put the mark before the first text; where a list, a table or code is first, it would stand alone or be in it."""
+    around = definition
+    for _ in range(MAX_AROUND):
+        first = next((node for node in around.children if not is_unseen(node)), None)
+        if type(first) is Text:
+            first.data = first.data.lstrip()
+        if type(first) is not Element or first.tag not in _PLAIN:
+            break
+        around = first
+    if first is not None and not (type(first) is Element and first.tag in BLOCKS):
+        first.insert_before(Text(": "))
 
 
 def _prepare_indices(root: Element) -> None:
@@ -240,9 +259,10 @@ _SHAPES: tuple[tuple[frozenset[str], Callable[[Element], None]], ...] = (
     (frozenset({"span", "a"}), _prepare_neighbours),
     (frozenset({"code", "kbd", "samp"}), _prepare_code_phrases),
     (frozenset({"math", "img"}), _prepare_formulas),
-    (frozenset({"br"}), _prepare_breaks),
+    (frozenset({"br"}), prepare_breaks),
     (frozenset({"input"}), _prepare_tasks),
     (frozenset({"li"}), _prepare_items),
+    (frozenset({"ul", "ol"}), _prepare_lists),
     (frozenset({"blockquote"}), _prepare_quotes),
     (frozenset({"dd", "details"}), _prepare_definitions),
     (frozenset({"sub", "sup"}), _prepare_indices),

@@ -55,6 +55,23 @@ def test_a_payload_is_no_address_but_its_text_stays(href: str) -> None:
     assert md(f'<p>before <a href="{href}">text</a> after') == "before text after"
 
 
+@pytest.mark.parametrize("address", ["//[x", "//x]", " /\\[x", "https://[x", "\\\\[::1"])
+def test_an_address_that_cannot_be_joined_costs_no_other(address: str) -> None:
+    page = f"<p><a href='{address}'>one</a> <img src='{address}' alt=two> <a href=/y>three</a>"
+    assert md(page) == "one two [three](https://a.example/y)"
+
+
+@pytest.mark.parametrize("href", ["", " ", "&#10;"])
+def test_a_link_to_nowhere_is_its_text(href: str) -> None:
+    assert md(f"<p><a href='{href}'>text</a>") == "text"
+
+
+def test_an_address_is_read_as_a_browser_reads_it() -> None:
+    assert md("<p><a href=' /x&#10;y '>text</a><img src=' /i.png&#9;' alt=a>") == (
+        "[text](https://a.example/xy)![a](https://a.example/i.png)"
+    )
+
+
 def test_an_anchor_without_words_is_no_link() -> None:
     assert md("<h2>Title<a href=#t>¶</a></h2><p>x<a name=y></a><a href=z> </a>") == "## Title\n\nx"
 
