@@ -27,18 +27,16 @@ MAX_AROUND = 16
 MAX_BREAKS = 50_000
 """Line breaks of a page that are put right; a page with more says nothing in them."""
 
-_SPACES = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-)
+_SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\u200b\u2060\ufeff"
 """Zero width space, word joiner, byte order mark. Joiners (U+200C, U+200D) belong to the letter before them."""
 
 _TRIMMED = _SPACES + "\u2028\u2029" + _INVISIBLE
 _NOTHING = re.compile(rf"[{_TRIMMED}\u200c\u200d\xad]*")
-_ODD = re.compile(r"[\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
+_ODD = re.compile(r"[\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
 """What the renderer would not trim itself."""
 
-_HELD = {space: chr(0xFDD8 + at) for at, space in enumerate(_SPACES.lstrip("\t\n\v\f\r \x85"))}
+_HELD = {space: chr(0xFDD8 + at) for at, space in enumerate(_SPACES.lstrip("\t\n\v\f\r "))}
 """Characters that Unicode keeps for such use within a program (section 23.7), in place of spaces that the renderer
 writes as entities in headings."""
 

@@ -32,9 +32,15 @@ piece of text: of a million pieces of one digit each, for minutes. Pieces beyond
 STRIDE = 100
 """Every so many characters a text is looked at for digits; sixteen in a row and it may begin such a line."""
 
-_BREAKING = re.compile(r"[\u2028\u2029]")
 _BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_MEANT = {
+    **dict.fromkeys((*range(0x09), *range(0x0B, 0x20), 0x7F)),
+    **{code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)},
+    **dict.fromkeys((0x2028, 0x2029), " "),
+}
+"""What stands for a control character. Those of C1 are letters of windows-1252 that somebody took for Latin-1 on the
+way to the page, and HTML reads references to them so too (13.2.5.80): `we&#146;re`."""
+
 _DIGITS = re.compile(r"[0-9]{16}")
 
 
@@ -84,8 +90,9 @@ def _clean(root: Element) -> None:
 
 
 def without_controls(text: str) -> str:
-    """`text` without C0 and C1 characters but tab and line feed, and with spaces for Unicode's line separators.
+    """`text` without C0 characters but tab and line feed, with what is meant by C1 characters, and with spaces for
+    Unicode's line separators.
 
     They could rewrite the terminal of whoever looks, or begin a line where a reader of lines trusts what it finds.
     """
-    return _CONTROLS.sub("", _BREAKING.sub(" ", text))
+    return text.translate(_MEANT)

@@ -180,3 +180,7 @@ def test_a_formula_brings_no_control_characters() -> None:
 def test_a_line_of_digits_in_a_million_pieces_is_one_number() -> None:
     text = render(f"<p>{'<i></i>5' * 3_000}<p>12<span>34</span>", ADDRESS, raw=True).text
     assert text == "5" * 3_000 + "\n\n1234"
+
+
+def test_letters_of_windows_1252_are_read_as_such() -> None:
+    assert md("<p>we\x92re \x81fine\x85 \x9b31m") == "we’re fine… ›31m"
