@@ -16,6 +16,7 @@ from turbohtml import Namespace
 from runvil.core import url as urls
 from runvil.core.failures import InvalidUrl
 from runvil.extract.claims import read_claims
+from runvil.extract.hidden import TELLING, hidden
 from runvil.extract.markdown import without_controls
 from runvil.extract.survey import MAX_ELEMENTS, survey
 
@@ -61,22 +62,6 @@ _UNREAD_BESIDE = (
 """What nobody reads beside an article either: over a fifth of the measured pages' elements need not be judged one by
 one. Only the outermost are asked what they hold: what is in them is walked once."""
 
-_HIDING = (
-    '[hidden], [aria-hidden="true" i], noscript, [style*="none" i], [style*="hidden" i], [style*="collapse" i], '
-    '[style*="opacity" i], [style*="font-size" i]'
-)
-_TELLING = f"{_HIDING}, [aria-controls], [role]"
-"""One walk for all that attributes tell."""
-
-_HIDING_STYLE = re.compile(
-    r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0+(?:\.0+)?(?:[a-z%]+)?\s*(?:;|!|$))",
-    re.IGNORECASE | re.ASCII,
-)
-
-
-_FOLD = re.compile(r"accordion|collaps|tab-?(?:pane|content)|panel|toggle|expand|disclos", re.IGNORECASE | re.ASCII)
-"""What authors name that which a click unfolds."""
-
 
 @dataclass(slots=True)
 class Document:
@@ -111,9 +96,9 @@ def parse(html: str, url: str, *, whole: bool) -> Document | None:
         _open_shadow_roots(root)
     root.remove(_UNREAD if whole or tags > MAX_ELEMENTS else _UNREAD_BESIDE)
     page = survey(root)
-    telling = root.select(_TELLING)
+    telling = root.select(TELLING)
     roles = [element for element in telling if element.attr("role") is not None]
-    return Document(root, base, title, page, _hidden(page, telling), claims, roles)
+    return Document(root, base, title, page, hidden(page, telling), claims, roles)
 
 
 def cleared(document: Document) -> Element:
@@ -184,43 +169,3 @@ def _open_shadow_roots(root: Element) -> None:
     for template in root.select("template[shadowrootmode]"):
         content = template.children[0]
         template.replace_with(*content.children)
-
-
-def _hidden(page: Survey | None, telling: list[Element]) -> bytearray:
-    """Mark what no reader sees, where that is less than what a reader does see.
-
-    Hidden text is where instructions to models are planted, but a page that streams its article into a hidden element,
-    or hides everything until its scripts have run, has its only text there; so has one that keeps it in <noscript>.
-    """
-    if page is None:
-        return bytearray()
-    marks = bytearray(len(page.nodes))
-    openers = {name for node in telling for name in (node.attr("aria-controls") or "").split()}
-    hidden = {node for node in telling if _hides(node) and not _opens(node, openers)}
-    if not hidden:
-        return marks
-    for node in hidden:
-        marks[page.place[node]] = 1
-    marks[0] = 0
-    text = page.sums(page.own)
-    visible = text[0] - sum(text[at] for at in page.outermost(marks))
-    for node in hidden:
-        at = page.place[node]
-        marks[at] = marks[at] and text[at] <= visible
-    return marks
-
-
-def _opens(node: Element, openers: set[str]) -> bool:
-    """Whether a reader can open this: a tab, a fold of an accordion."""
-    if node.tag == "noscript":
-        return False
-    id_ = node.attr("id") or ""
-    names = f"{node.attr('class') or ''} {id_}"[:300]
-    return id_ in openers or node.attr("role") == "tabpanel" or _FOLD.search(names) is not None
-
-
-def _hides(node: Element) -> bool:
-    style = node.attr("style")
-    plain = node.tag == "noscript" or node.attr("hidden") is not None
-    unsaid = (node.attr("aria-hidden") or "").lower() == "true"
-    return plain or unsaid or (style is not None and _HIDING_STYLE.search(style) is not None)

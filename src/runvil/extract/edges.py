@@ -159,7 +159,7 @@ def hold_spaces(root: Element, words: str) -> list[str]:
     if _ODD.search(words) is None:
         return []
     for text in texts_outside(root, "pre"):
-        if _ODD.search(text.data) is not None:
+        if not text.data.isascii() and _ODD.search(text.data) is not None:
             _trim(text)
     return [space for space in _HELD if space in words]
 
@@ -178,7 +178,8 @@ def _is_before_break(text: Text) -> bool:
 def texts_outside(root: Element, *tags: str) -> list[Text]:
     """The texts below `root` that are in no element of these tags, in document order."""
     inside = {text for each in outermost(root.select(", ".join(tags)), *tags) for text in _texts(each)}
-    return [text for text in _texts(root) if text not in inside]
+    texts = _texts(root)
+    return [text for text in texts if text not in inside] if inside else texts
 
 
 def _texts(root: Element) -> list[Text]:
