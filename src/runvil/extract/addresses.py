@@ -56,7 +56,8 @@ def is_place(address: str) -> bool:
 
 def _cleaned(address: str) -> str:
     """`address` without what a browser skips in one: line ends and tabs, and controls and spaces around it."""
-    return address.strip(_AROUND).replace("\t", "").replace("\n", "").replace("\r", "")
+    bare = address.strip(_AROUND)
+    return bare if bare.isprintable() else bare.replace("\t", "").replace("\n", "").replace("\r", "")
 
 
 def _resolve(root: Element, base: str) -> None:
@@ -92,13 +93,15 @@ def _prepare_links(root: Element) -> None:
         if link not in outer:
             link.unwrap()  # a link in a link: tables can hold one, markdown has none
             continue
-        href = _cleaned(link.attr("href") or "")
+        written = link.attr("href") or ""
+        href = _cleaned(written)
         if stripped(link.text) in _ANCHOR_TEXT and link.select_one("img, math") is None:
             link.decompose()
         elif not href or not is_place(href):
             link.unwrap()
         else:
-            link.attrs["href"] = href
+            if href != written:
+                link.attrs["href"] = href
             if link.select_one(_HEADINGS_AND_BLOCKS) is not None:
                 _narrow(link)
 

@@ -16,7 +16,7 @@ from turbohtml import Namespace
 from runvil.core import url as urls
 from runvil.core.failures import InvalidUrl
 from runvil.extract.claims import read_claims
-from runvil.extract.hidden import TELLING, hidden
+from runvil.extract.hidden import STYLED, TELLING, hidden
 from runvil.extract.markdown import without_controls
 from runvil.extract.survey import MAX_ELEMENTS, survey
 
@@ -98,7 +98,7 @@ def parse(html: str, url: str, *, whole: bool) -> Document | None:
     page = survey(root)
     telling = root.select(TELLING)
     roles = [element for element in telling if element.attr("role") is not None]
-    return Document(root, base, title, page, hidden(page, telling), claims, roles)
+    return Document(root, base, title, page, hidden(page, telling, root.select(STYLED)), claims, roles)
 
 
 def cleared(document: Document) -> Element:

@@ -32,7 +32,7 @@ piece of text: of a million pieces of one digit each, for minutes. Pieces beyond
 STRIDE = 100
 """Every so many characters a text is looked at for digits; sixteen in a row and it may begin such a line."""
 
-_BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]+")
 _MEANT = {
     **dict.fromkeys((*range(0x09), *range(0x0B, 0x20), 0x7F)),
     **{code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)},
@@ -95,4 +95,4 @@ def without_controls(text: str) -> str:
 
     They could rewrite the terminal of whoever looks, or begin a line where a reader of lines trusts what it finds.
     """
-    return text.translate(_MEANT)
+    return _BAD.sub(lambda bad: bad[0].translate(_MEANT), text)
