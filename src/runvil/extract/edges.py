@@ -36,7 +36,7 @@ _NOTHING = re.compile(rf"[{_TRIMMED}\u200c\u200d\xad]*")
 _ODD = re.compile(r"[\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
 """What the renderer would not trim itself."""
 
-_HELD = {space: chr(0xFDD8 + at) for at, space in enumerate(_SPACES.lstrip("\t\n\v\f\r "))}
+_HELD = {space: chr(0xFDD9 + at) for at, space in enumerate(_SPACES.lstrip("\t\n\v\f\r "))}
 """Characters that Unicode keeps for such use within a program (section 23.7), in place of spaces that the renderer
 writes as entities in headings."""
 
@@ -156,7 +156,7 @@ def hold_spaces(root: Element, words: str) -> list[str]:
 
     words: all the text below `root`. Returns the spaces there are placeholders for.
     """
-    if _ODD.search(words) is None:
+    if words.isascii() or _ODD.search(words) is None:
         return []
     for text in texts_outside(root, "pre"):
         if not text.data.isascii() and _ODD.search(text.data) is not None:

@@ -42,20 +42,29 @@ _TAGS = {
 _BESIDE_OTHERS = "_"
 """The sign of emphasis that touches another: `***` would be read from the wrong end."""
 
-_OPENINGS = {"\ufdd2": _STRONG, "\ufdd3": _EMPHASIS, "\ufdd4": _STRUCK}
-_CLOSINGS = {"\ufdd5": _STRONG, "\ufdd6": _EMPHASIS, "\ufdd7": _STRUCK}
-_OPENING = {sign: mark for mark, sign in _OPENINGS.items()}
-_CLOSING = {sign: mark for mark, sign in _CLOSINGS.items()}
-_PLACEHOLDERS = re.compile("([\ufdd2-\ufdd7])")
+_LEAD = "\ufdd2"
+"""What every placeholder begins with; the next character tells which it is."""
 
-_ALL = ", ".join(sorted(frozenset().union(*_TAGS.values())))
-_IN_CODE = f":is(pre, code, kbd, samp) :is({_ALL})"
+_OPENINGS = {"\ufdd3": _STRONG, "\ufdd4": _EMPHASIS, "\ufdd5": _STRUCK}
+_CLOSINGS = {"\ufdd6": _STRONG, "\ufdd7": _EMPHASIS, "\ufdd8": _STRUCK}
+_ENDS = frozenset({*_OPENINGS, *_CLOSINGS})
+_OPENING = {sign: _LEAD + end for end, sign in _OPENINGS.items()}
+_CLOSING = {sign: _LEAD + end for end, sign in _CLOSINGS.items()}
+
+_ALL_TAGS = frozenset().union(*_TAGS.values())
+_MAY_HOLD = _ALL_TAGS | {"summary"}  # shapes.py makes it bold
+_CODE = frozenset({"pre", "code", "kbd", "samp"})
+_ALL = ", ".join(sorted(_ALL_TAGS))
+_IN_CODE = f":is({', '.join(sorted(_CODE))}) :is({_ALL})"
 _SHOWN = frozenset({"img", RAW})
 """What an emphasis may hold in place of text."""
 
 MAX_SPACE = 2_000
 """Characters of white space at an end of an emphasis that are moved: a line break, and what begins a line that is in
 five hundred lists."""
+
+_NO_END = ""
+"""In the place of a placeholder that a page wrote, and not whole."""
 
 _UNWRITTEN = "\\"
 """Stands for a neighbour that is not chosen yet: punctuation whatever it becomes, and no sign of ours."""
@@ -74,12 +83,15 @@ class _Holds(IntEnum):
     NOTHING, PHRASES, BLOCKS = range(3)
 
 
-def hold_emphases(root: Element) -> None:
-    """Leave a placeholder at both ends of each emphasis below `root` that is part of a line."""
-    found = root.select(_ALL)[:MAX_EMPHASES]
-    if not found:
+def hold_emphases(root: Element, present: set[str]) -> None:
+    """Leave a placeholder at both ends of each emphasis below `root` that is part of a line.
+
+    present: the tags there are below `root`.
+    """
+    if present.isdisjoint(_MAY_HOLD):
         return
-    in_code = set(root.select(_IN_CODE))
+    found = root.select(_ALL)[:MAX_EMPHASES]
+    in_code = set[Element]() if present.isdisjoint(_CODE) else set(root.select(_IN_CODE))
     judged = dict.fromkeys(in_code, _Holds.NOTHING)
     for element in reversed(found):  # the inner ones first: each node is looked at for the one around it only
         if element not in judged:
@@ -149,29 +161,46 @@ class _Beside(NamedTuple):
 
 def write_emphases(markdown: str) -> str:
     """`markdown` with signs or tags for the placeholders; a placeholder that has no other end goes."""
-    pieces = _PLACEHOLDERS.split(markdown)
-    if len(pieces) == 1:
+    if _LEAD not in markdown:
         return markdown
+    pieces = _split(markdown)
     if len(pieces) > 4 * MAX_EMPHASES + 1:  # then most are the page's own
         return "".join(pieces[::2])
     _move_spaces(pieces)
-    pieces = _without(pieces, {at for pair in _pairs(pieces) for at in (pair.opens, pair.closes)})
-    for pair in sorted(_pairs(pieces)):
+    pairs = _pairs(pieces)
+    if 4 * len(pairs) + 1 < len(pieces):
+        pieces = _without(pieces, {at for pair in pairs for at in (pair.opens, pair.closes)})
+        pairs = _pairs(pieces)
+    for pair in sorted(pairs):
         pieces[pair.opens], pieces[pair.closes] = _written(pair, pieces)
     return "".join(pieces)
+
+
+def _split(markdown: str) -> list[str]:
+    """Text and what follows it, the second character of a placeholder, in turns; text first and last."""
+    first, *others = markdown.split(_LEAD)
+    pieces = [first]
+    for other in others:
+        end, text = (other[0], other[1:]) if other[:1] in _ENDS else (_NO_END, other)
+        pieces += [end, text]
+    return pieces
 
 
 def _move_spaces(pieces: list[str]) -> None:
     """White space at the ends of an emphasis goes out of it: no sign is read beside white space."""
     for at in range(len(pieces) - 2, 0, -2):
         before, inner = pieces[at - 1], pieces[at + 1]
-        if pieces[at] in _OPENINGS and (space := _LEADING.match(inner)) is not None:
+        if not inner[:1].isspace() or pieces[at] not in _OPENINGS:
+            continue
+        if (space := _LEADING.match(inner)) is not None:
             pieces[at + 1] = inner[space.end() :]
             begins_document = at == 1 and not before
             pieces[at - 1] += "" if begins_document or before[-1:].isspace() else space[0]
     for at in range(1, len(pieces), 2):
         inner, after = pieces[at - 1], pieces[at + 1]
-        if pieces[at] in _CLOSINGS and (space := _TRAILING.search(inner, len(inner) - MAX_SPACE)) is not None:
+        if not inner[-1:].isspace() or pieces[at] not in _CLOSINGS:
+            continue
+        if (space := _TRAILING.search(inner, len(inner) - MAX_SPACE)) is not None:
             pieces[at - 1] = inner[: space.start()]
             ends_document = at == len(pieces) - 2 and not after
             pieces[at + 1] = after if ends_document or after[:1].isspace() else space[0] + after
@@ -187,7 +216,7 @@ def _pairs(pieces: list[str]) -> list[_Pair]:
         texts += bool(pieces[at - 1])
         if (opening := _OPENINGS.get(pieces[at])) is not None:
             opened.append((at, opening, blanks, texts))
-        elif opened and opened[-1][1] is _CLOSINGS[pieces[at]]:
+        elif opened and opened[-1][1] is _CLOSINGS.get(pieces[at]):
             start, sign, *before = opened.pop()
             if before[0] == blanks and before[1] < texts:
                 pairs.append(_Pair(start, at, sign))
@@ -223,7 +252,7 @@ def _beside(pieces: list[str], at: int, step: int) -> _Beside:
         return _Beside(text[-1 if step < 0 else 0], is_sign=False)
     if 0 < at + 2 * step < len(pieces):
         written = pieces[at + 2 * step]
-        return _Beside(_UNWRITTEN if _PLACEHOLDERS.match(written) else written[-1 if step < 0 else 0], is_sign=True)
+        return _Beside(_UNWRITTEN if written in _ENDS else written[-1 if step < 0 else 0], is_sign=True)
     return _Beside("", is_sign=False)
 
 

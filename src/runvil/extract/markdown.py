@@ -32,11 +32,11 @@ piece of text: of a million pieces of one digit each, for minutes. Pieces beyond
 STRIDE = 100
 """Every so many characters a text is looked at for digits; sixteen in a row and it may begin such a line."""
 
-_BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]+")
+_BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
+_SEPARATORS = ("\u2028", "\u2029")
 _MEANT = {
     **dict.fromkeys((*range(0x09), *range(0x0B, 0x20), 0x7F)),
     **{code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)},
-    **dict.fromkeys((0x2028, 0x2029), " "),
 }
 """What stands for a control character. Those of C1 are letters of windows-1252 that somebody took for Latin-1 on the
 way to the page, and HTML reads references to them so too (13.2.5.80): `we&#146;re`."""
@@ -57,10 +57,10 @@ def markdown(root: Element, base: str) -> str:
     spaces = hold_spaces(root, words)
     if _DIGITS.search(words[::STRIDE]) is not None:
         _merge_digits(root)
-    hold_emphases(root)
+    hold_emphases(root, present)
     marks = hold(root)
     text = put_back(root.to_markdown(_STYLE), marks)
-    if _BAD.search(text) is not None:
+    if _is_bad(text):
         _clean(root)
         text = without_controls(put_back(root.to_markdown(_STYLE), marks))
     return without_repeated_blank_lines(write_emphases(put_back_spaces(text, spaces)))
@@ -85,8 +85,12 @@ def _merge_digits(root: Element) -> None:
 def _clean(root: Element) -> None:
     """Control characters go before rendering: what stands behind one would not be escaped."""
     for node in root.descendants:
-        if type(node) is Text and _BAD.search(node.data) is not None:
+        if type(node) is Text and _is_bad(node.data):
             node.data = without_controls(node.data)
+
+
+def _is_bad(text: str) -> bool:
+    return _BAD.search(text) is not None or any(separator in text for separator in _SEPARATORS)
 
 
 def without_controls(text: str) -> str:
@@ -95,4 +99,6 @@ def without_controls(text: str) -> str:
 
     They could rewrite the terminal of whoever looks, or begin a line where a reader of lines trusts what it finds.
     """
+    for separator in _SEPARATORS:
+        text = text.replace(separator, " ")
     return _BAD.sub(lambda bad: bad[0].translate(_MEANT), text)

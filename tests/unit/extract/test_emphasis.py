@@ -9,6 +9,9 @@ from runvil.extract.emphasis import MAX_EMPHASES, MAX_SPACE, write_emphases
 
 ADDRESS = "https://a.example/dir/page"
 
+LEAD = "\ufdd2"
+BOLD, END_OF_BOLD, END_OF_ITALICS = f"{LEAD}\ufdd3", f"{LEAD}\ufdd6", f"{LEAD}\ufdd7"
+
 
 def md(body: str) -> str:
     return render(f"<body>{body}", ADDRESS, raw=True).text
@@ -67,19 +70,29 @@ def test_code_shows_no_signs() -> None:
     assert md("<pre>a <b>é</b></pre>") == "```\na é\n```"
 
 
+def test_what_unfolds_is_headed_in_bold_where_nothing_else_is() -> None:
+    assert md("<details><summary>Mehr für alle:</summary>a</details>") == "**Mehr für alle:**\n\na"
+
+
 def test_emphasis_around_blocks_is_in_each() -> None:
     assert md("<b><p>a</p><p>b</p></b>") == "**a**\n\n**b**"
 
 
-@pytest.mark.parametrize("text", ["\ufdd2a", "a\ufdd5", "\ufdd5a\ufdd2", "\ufdd2a\ufdd6", "\ufdd2\ufdd5a"])
+@pytest.mark.parametrize(
+    "text",
+    [f"{BOLD}a", f"a{END_OF_BOLD}", f"{END_OF_BOLD}a{BOLD}", f"{BOLD}a{END_OF_ITALICS}", f"{BOLD}{END_OF_BOLD}a"],
+)
 def test_a_page_that_writes_our_placeholders_says_nothing_by_it(text: str) -> None:
     assert write_emphases(text).strip() == "a"
-    assert write_emphases("\ufdd2a\n\nb\ufdd5") == "a\n\nb"
+    assert write_emphases(f"{BOLD}a\n\nb{END_OF_BOLD}") == "a\n\nb"
+    assert write_emphases(text.replace(LEAD, LEAD * 3)).strip() == "a"
+    assert write_emphases(f"{LEAD}a{LEAD}") == "a"
 
 
 def test_the_placeholders_of_a_page_made_of_them_are_written_in_one_pass() -> None:
     """What grows with the square of these numbers would take hours."""
-    assert "\ufdd2" not in write_emphases("\ufdd2 " * (5 * MAX_EMPHASES))
+    assert LEAD not in write_emphases(f"{BOLD} " * (5 * MAX_EMPHASES))
+    assert LEAD not in write_emphases(f"{LEAD} " * (5 * MAX_EMPHASES))
     spaces = " " * (MAX_SPACE + 1)
-    assert write_emphases(f"\ufdd2{spaces}a{spaces}\ufdd5" * 1_000).count("a") == 1_000
-    assert write_emphases("\ufdd2" * MAX_EMPHASES + "a" + "\ufdd5" * MAX_EMPHASES).count("a") == 1
+    assert write_emphases(f"{BOLD}{spaces}a{spaces}{END_OF_BOLD}" * 1_000).count("a") == 1_000
+    assert write_emphases(BOLD * MAX_EMPHASES + "a" + END_OF_BOLD * MAX_EMPHASES).count("a") == 1
