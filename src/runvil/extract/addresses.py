@@ -10,6 +10,7 @@ from turbohtml import Element, Text
 
 from runvil.extract.edges import stripped
 from runvil.extract.nested import outermost
+from runvil.extract.reserved import has_reserved, without_reserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,9 @@ _HEADINGS_AND_BLOCKS = f"{_HEADINGS}, ul, ol, dl, table, pre, blockquote, hr"
 MAX_IMAGES = 100_000
 """Images of a page; nobody looks at more, and each is asked eleven times for its address."""
 
+MAX_FRAMES = 50_000
+"""Films and frames of a page."""
+
 
 def prepare_addresses(root: Element, base: str) -> None:
     _prepare_images(root)
@@ -57,7 +61,9 @@ def is_place(address: str) -> bool:
 def _cleaned(address: str) -> str:
     """`address` without what a browser skips in one: line ends and tabs, and controls and spaces around it."""
     bare = address.strip(_AROUND)
-    return bare if bare.isprintable() else bare.replace("\t", "").replace("\n", "").replace("\r", "")
+    if bare.isprintable():
+        return bare
+    return without_reserved(bare.replace("\t", "").replace("\n", "").replace("\r", ""))
 
 
 def _resolve(root: Element, base: str) -> None:
@@ -102,8 +108,15 @@ def _prepare_links(root: Element) -> None:
         else:
             if href != written:
                 link.attrs["href"] = href
+            _clean_title(link)
             if link.select_one(_HEADINGS_AND_BLOCKS) is not None:
                 _narrow(link)
+
+
+def _clean_title(element: Element) -> None:
+    title = element.attr("title")
+    if title is not None and has_reserved(title):
+        element.attrs["title"] = without_reserved(title)
 
 
 def _narrow(link: Element) -> None:
@@ -124,7 +137,8 @@ def _prepare_images(root: Element) -> None:
     for image in images[MAX_IMAGES:]:
         image.decompose()
     for image in images[:MAX_IMAGES]:
-        alt = " ".join((image.attr("alt") or "").split())
+        alt = without_reserved(" ".join((image.attr("alt") or "").split()))
+        _clean_title(image)
         source = next(_sources(image), None) or offered.get(image.parent)
         if source is not None:
             image.attrs["src"] = source
@@ -159,7 +173,10 @@ def _candidates(element: Element) -> Iterator[str]:
 
 def _prepare_frames(root: Element) -> None:
     """A film or an embedded page becomes a link to it."""
-    for frame in outermost(root.select("iframe, video, audio"), "iframe", "video", "audio"):
+    frames = list(outermost(root.select("iframe, video, audio"), "iframe", "video", "audio"))
+    for frame in frames[MAX_FRAMES:]:
+        frame.decompose()
+    for frame in frames[:MAX_FRAMES]:
         sources = (each.attr("src") for each in frame.iter_elements(("source",)))
         source = frame.attr("src") or next(filter(None, sources), "")
         if source.startswith(("https:", "http:")) and is_place(source):

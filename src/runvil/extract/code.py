@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
@@ -32,6 +33,9 @@ _STYLED = '[style*="white-space" i]'
 
 MAX_PHRASE = 10_000
 """Characters of a phrase of code in which a line's end is looked for: phrases in phrases are each asked."""
+
+MAX_BLOCKS = 50_000
+"""Blocks of code whose language is looked for; a page with more has none that anybody reads."""
 
 MAX_LINES = 20_000
 """Lines of a page that end where its source's do; one with more is no prose."""
@@ -82,7 +86,7 @@ def prepare_code(root: Element) -> None:
     if not blocks:
         return
     root.remove(LINE_NUMBERS)
-    for block in outermost(blocks, "pre"):
+    for block in islice(outermost(blocks, "pre"), MAX_BLOCKS):
         block.remove(LINE_NUMBERS_INSIDE)
         if next(iter(block.stripped_strings), None) is None:
             block.decompose()

@@ -7,7 +7,7 @@ lone `\\` or an entity. Within a line both stay what they are.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,8 @@ from turbohtml import Element, Text
 from turbohtml.traverse import NodeFilter, NodeIterator
 
 from runvil.extract.nested import outermost
+from runvil.extract.raw import RAW
+from runvil.extract.reserved import SPACES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +29,23 @@ MAX_AROUND = 16
 MAX_BREAKS = 50_000
 """Line breaks of a page that are put right; a page with more says nothing in them."""
 
-_SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+MAX_EXAMINED = 100_000
+"""Line breaks of a page that stay, if there is something to see beside them."""
+
+MAX_LOOSE = 20
+"""Line breaks of a page with nothing to see beside them. The renderer looks on from each for what follows, so more of
+them are none."""
+
+_LEVELS = 4
+"""Elements in elements that are looked into for what stands beside a break."""
+
+_SEEN = frozenset({"img", "svg", "math", "video", "audio", "iframe", RAW})
+
+MAX_TEXTS = 200_000
+"""Texts of a page whose white space and signs are put right; in one of more they stand as the renderer has them."""
+
+_HARD = "\xa0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000"
+_SPACES = f"\t\n\v\f\r {_HARD}\u1680\u2000\u2001\u205f"
 _INVISIBLE = "\u200b\u2060\ufeff"
 """Zero width space, word joiner, byte order mark. Joiners (U+200C, U+200D) belong to the letter before them."""
 
@@ -36,9 +54,8 @@ _NOTHING = re.compile(rf"[{_TRIMMED}\u200c\u200d\xad]*")
 _ODD = re.compile(r"[\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
 """What the renderer would not trim itself."""
 
-_HELD = {space: chr(0xFDD9 + at) for at, space in enumerate(_SPACES.lstrip("\t\n\v\f\r "))}
-"""Characters that Unicode keeps for such use within a program (section 23.7), in place of spaces that the renderer
-writes as entities in headings."""
+_HELD = dict(zip(_HARD, SPACES, strict=True))
+"""The renderer writes these as entities in headings."""
 
 _INSTEAD = str.maketrans({**_HELD, "\u2028": " ", "\u2029": " "})
 _BREAK = "br"
@@ -67,9 +84,15 @@ def prepare_breaks(root: Element) -> None:
     """Two line breaks and more are how old pages part paragraphs; one in a heading or a link is a space; one at the
     edge of a block is nothing."""
     breaks = root.select("br")
-    if len(breaks) > MAX_BREAKS:
-        return
-    in_code = set(root.select("pre br"))
+    if len(breaks) <= MAX_BREAKS:
+        _shape_breaks(breaks, set(root.select("pre br")))
+    left = [line_break for line_break in breaks if line_break.parent is not None]
+    loose = [line_break for line_break in left[:MAX_EXAMINED] if not _is_beside_something(line_break)]
+    for line_break in (*loose[MAX_LOOSE:], *left[MAX_EXAMINED:]):
+        line_break.decompose()
+
+
+def _shape_breaks(breaks: list[Element], in_code: set[Element]) -> None:
     for line_break in breaks:
         if is_within(line_break, _ONE_LINE):
             line_break.replace_with(Text(" "))
@@ -80,6 +103,22 @@ def prepare_breaks(root: Element) -> None:
             run[0].insert_after(Element("div"))  # the break stays: in a table's cell it is what parts the words
             for other in run[1:]:
                 other.decompose()
+
+
+def _is_beside_something(node: Element) -> bool:
+    return _is_seen(_BEFORE(node), -1) or _is_seen(_AFTER(node), 0)
+
+
+def _is_seen(node: Node | None, at: int) -> bool:
+    """Whether there is something to see where a node begins or ends."""
+    for _ in range(_LEVELS):
+        if type(node) is Text:
+            return not is_nothing(node.data)
+        if type(node) is not Element or node.tag in _SEEN:
+            return type(node) is Element
+        children = node.children
+        node = children[at] if children else None
+    return False
 
 
 def is_unseen(node: Node) -> bool:
@@ -151,14 +190,14 @@ def _is_at_edge(node: Node, beside: Callable[[Node], Node | None]) -> bool:
 # --- white space
 
 
-def hold_spaces(root: Element, words: str) -> list[str]:
+def hold_spaces(texts: list[Text], words: str) -> list[str]:
     """Take away white space that shows nothing, and leave a placeholder for each other space that is no plain one.
 
-    words: all the text below `root`. Returns the spaces there are placeholders for.
+    texts: those that are not in code. words: all of them. Returns the spaces there are placeholders for.
     """
     if words.isascii() or _ODD.search(words) is None:
         return []
-    for text in texts_outside(root, "pre"):
+    for text in texts:
         if not text.data.isascii() and _ODD.search(text.data) is not None:
             _trim(text)
     return [space for space in _HELD if space in words]
@@ -170,20 +209,45 @@ def put_back_spaces(markdown: str, held: list[str]) -> str:
     return markdown
 
 
+def ends_a_line(text: Text) -> bool:
+    """Whether nothing comes after a text that could be one with it: in its line, or in the link it ends."""
+    after = text.next_sibling
+    if after is None:
+        return _is_in_link(text) or _is_at_edge(text, _AFTER)
+    return type(after) is Element and after.tag in (RAW, *BLOCKS)
+
+
+def _is_in_link(text: Text) -> bool:
+    return type(text.parent) is Element and text.parent.tag == "a"
+
+
 def _is_before_break(text: Text) -> bool:
     after = text.next_sibling
     return type(after) is Element and after.tag == _BREAK
 
 
 def texts_outside(root: Element, *tags: str) -> list[Text]:
-    """The texts below `root` that are in no element of these tags, in document order."""
-    inside = {text for each in outermost(root.select(", ".join(tags)), *tags) for text in _texts(each)}
-    texts = _texts(root)
-    return [text for text in texts if text not in inside] if inside else texts
+    """The texts below `root` that are in no element of these tags, in document order; none of a page of too many."""
+    texts, apart = _texts(root), root.select(", ".join(tags))
+    if max(len(texts), len(apart)) > MAX_TEXTS:
+        return []
+    skipped = [inner for each in outermost(apart, *tags) if (inner := _texts(each))]
+    if not skipped:
+        return texts
+    outside, at, skips = list[Text](), 0, iter([*skipped, []])
+    skip = next(skips)
+    while at < len(texts):
+        if skip and texts[at] == skip[0]:  # no set: nodes of our own all have one hash
+            at, skip = at + len(skip), next(skips)
+        else:
+            outside.append(texts[at])
+            at += 1
+    return outside
 
 
 def _texts(root: Element) -> list[Text]:
-    return [node for node in NodeIterator(root, NodeFilter.SHOW_TEXT) if type(node) is Text]
+    nodes = islice(NodeIterator(root, NodeFilter.SHOW_TEXT), MAX_TEXTS + 1)
+    return [node for node in nodes if type(node) is Text]
 
 
 def _trim(text: Text) -> None:

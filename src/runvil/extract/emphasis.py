@@ -1,9 +1,8 @@
 """Bold, italics and what is struck out: signs where a reader of markdown will see them as such, tags elsewhere.
 
 Whether a sign opens or closes is a matter of the characters beside it (CommonMark 0.31, section 6.2), and those are
-known once the markdown stands. So the tree gets a placeholder at each end, of characters that Unicode keeps for such
-use within a program (section 23.7), and the signs are chosen when they are taken out again. The renderer would write
-`<strong>` for most of what holds a letter beyond ASCII.
+known once the markdown stands. So the tree gets a placeholder at each end, and the signs are chosen when they are taken
+out again. The renderer would write `<strong>` for most of what holds a letter beyond ASCII.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from turbohtml import Element, Text
 from runvil.extract.kinds import INLINE, kinds
 from runvil.extract.nested import outermost
 from runvil.extract.raw import RAW
+from runvil.extract.reserved import EMPHASIS, EMPHASIS_ENDS
 
 if TYPE_CHECKING:
     from turbohtml import Node
@@ -42,11 +42,11 @@ _TAGS = {
 _BESIDE_OTHERS = "_"
 """The sign of emphasis that touches another: `***` would be read from the wrong end."""
 
-_LEAD = "\ufdd2"
+_LEAD = EMPHASIS
 """What every placeholder begins with; the next character tells which it is."""
 
-_OPENINGS = {"\ufdd3": _STRONG, "\ufdd4": _EMPHASIS, "\ufdd5": _STRUCK}
-_CLOSINGS = {"\ufdd6": _STRONG, "\ufdd7": _EMPHASIS, "\ufdd8": _STRUCK}
+_OPENINGS = dict(zip(EMPHASIS_ENDS[:3], _TAGS, strict=True))
+_CLOSINGS = dict(zip(EMPHASIS_ENDS[3:], _TAGS, strict=True))
 _ENDS = frozenset({*_OPENINGS, *_CLOSINGS})
 _OPENING = {sign: _LEAD + end for end, sign in _OPENINGS.items()}
 _CLOSING = {sign: _LEAD + end for end, sign in _CLOSINGS.items()}

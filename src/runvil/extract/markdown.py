@@ -12,11 +12,13 @@ from turbohtml import Element, Markdown, Text
 
 from runvil.extract.addresses import prepare_addresses
 from runvil.extract.code import prepare_code
-from runvil.extract.edges import hold_spaces, put_back_spaces, without_repeated_blank_lines
+from runvil.extract.edges import hold_spaces, put_back_spaces, texts_outside, without_repeated_blank_lines
 from runvil.extract.emphasis import hold_emphases, write_emphases
 from runvil.extract.kinds import INLINE, kinds
-from runvil.extract.raw import hold, put_back
+from runvil.extract.raw import RAW, hold, put_back
+from runvil.extract.reserved import has_reserved, take_out_reserved
 from runvil.extract.shapes import prepare_shapes
+from runvil.extract.signs import hold_signs, put_back_signs
 from runvil.extract.tables import prepare_tables
 
 _STYLE = Markdown(
@@ -24,6 +26,8 @@ _STYLE = Markdown(
     tables=Markdown.Tables(cell_blocks="text", header="detect"),
 )
 """No converters: with one the renderer writes `<strong>Note:</strong>` for `**Note:**`."""
+
+_VERBATIM = ("pre", "code", "kbd", "samp", RAW)
 
 NUMBERED = 9
 """Digits of an item's number at most (CommonMark 5.2). The renderer looks back over all that a line began with, at each
@@ -54,7 +58,10 @@ def markdown(root: Element, base: str) -> str:
     if "table" in present:
         prepare_tables(root)
     words = root.text
-    spaces = hold_spaces(root, words)
+    if has_reserved(words):
+        take_out_reserved(root)
+    texts = texts_outside(root, *_VERBATIM)
+    signs, spaces = hold_signs(texts, words), hold_spaces(texts, words)
     if _DIGITS.search(words[::STRIDE]) is not None:
         _merge_digits(root)
     hold_emphases(root, present)
@@ -63,7 +70,8 @@ def markdown(root: Element, base: str) -> str:
     if _is_bad(text):
         _clean(root)
         text = without_controls(put_back(root.to_markdown(_STYLE), marks))
-    return without_repeated_blank_lines(write_emphases(put_back_spaces(text, spaces)))
+    text = put_back_spaces(put_back_signs(text) if signs else text, spaces)
+    return without_repeated_blank_lines(write_emphases(text))
 
 
 def _merge_digits(root: Element) -> None:

@@ -1,8 +1,7 @@
 """Text that stands in the markdown as it is, unescaped: our own marks, never a page's.
 
-In the tree they are elements of our own. The renderer gets a placeholder for each, of characters that Unicode keeps for
-such use within a program (noncharacters, section 23.7); the marks are put in their places afterwards. A page that
-writes such a character says nothing by it: it is lost, or a mark of the same page stands there and not in its place.
+In the tree they are elements of our own. The renderer gets a placeholder for each, and the marks are put in their
+places afterwards.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ import re
 
 from turbohtml import Element, Text
 
+from runvil.extract.reserved import MARK_CLOSES, MARK_OPENS
+
 RAW = "x-runvil-raw"
 """The tag of a mark. A page's own elements of this name are renamed before."""
 
-_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
-_PLACEHOLDER = re.compile(f"{_OPEN}(\\d{{1,6}}){_CLOSE}|[{_OPEN}{_CLOSE}]", re.ASCII)
+_PLACEHOLDER = re.compile(f"{MARK_OPENS}(\\d{{1,6}}){MARK_CLOSES}|[{MARK_OPENS}{MARK_CLOSES}]", re.ASCII)
 
 
 def raw(text: str) -> Element:
@@ -34,7 +34,7 @@ def hold(root: Element) -> list[str]:
     for mark in root.select(RAW):
         text = mark.text
         marks.append(text.replace("|", "\\|") if "|" in text and mark.closest("td, th") is not None else text)
-        mark.replace_with(Text(f"{_OPEN}{len(marks) - 1}{_CLOSE}"))
+        mark.replace_with(Text(f"{MARK_OPENS}{len(marks) - 1}{MARK_CLOSES}"))
     return marks
 
 
@@ -43,7 +43,7 @@ def put_back(markdown: str, marks: list[str]) -> str:
 
     A page that wrote the placeholder of a long formula a million times would otherwise get it a million times.
     """
-    if _OPEN not in markdown and _CLOSE not in markdown:
+    if MARK_OPENS not in markdown and MARK_CLOSES not in markdown:
         return markdown
     left = dict(enumerate(marks))
 

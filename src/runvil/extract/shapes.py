@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from turbohtml import Element, Text
@@ -26,6 +27,7 @@ _NEIGHBOURS = ":is(span, a, strong, b, time) + span, :is(span, a) + a, span + :i
 _CODE_BESIDE_CODE = ":is(code, kbd, samp) + :is(code, kbd, samp)"
 _TWO = 2
 _LEVELS = 4
+_DEPTH = 8
 _BLOCKS_IN_PHRASES = (
     ":is(span, font, label, ins, u) > :is(div, p, ul, ol, table, h2, h3, h4, section, article, pre, dl)"
 )
@@ -33,6 +35,10 @@ _BLOCKS_IN_PHRASES = (
 
 MAX_SHAPED = 50_000
 """Boxes, indices, items ... of each sort that are put right; a page with more says nothing in them."""
+
+MAX_SUMMARIES = 1_000
+"""Those that are set in bold, which is an element of ours; all such have one hash (turbohtml 1.15.4), so that a set of
+them takes the square of their number."""
 
 _KNOWN = {
     **dict.fromkeys(("center", "dialog", "fieldset", "form", "hgroup", "legend", "search"), "div"),
@@ -215,9 +221,8 @@ def _says_something(node: Element) -> bool:
 def _prepare_definitions(root: Element) -> None:
     """`: ` before a definition, as markdown's extension has it; bold for what folds out."""
     for definition in root.select("dd")[:MAX_SHAPED]:
-        if _says_something(definition):
-            _mark_definition(definition)
-    for summary in outermost(root.select("details > summary")[:MAX_SHAPED], "summary"):
+        _mark_definition(definition)
+    for summary in outermost(root.select("details > summary")[:MAX_SUMMARIES], "summary"):
         if _says_something(summary) and summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
             summary.wrap_children(Element("strong"))
 
@@ -225,8 +230,8 @@ def _prepare_definitions(root: Element) -> None:
 def _mark_definition(definition: Element) -> None:
     """Put the mark before the first text; where a list, a table or code is first, it would stand alone or be in it."""
     around = definition
-    for _ in range(MAX_AROUND):
-        first = next((node for node in around.children if not is_unseen(node)), None)
+    for _ in range(_DEPTH):
+        first = next((node for node in islice(around, MAX_AROUND) if not is_unseen(node)), None)
         if type(first) is Text:
             first.data = first.data.lstrip()
         if type(first) is not Element or first.tag not in _PLAIN:
