@@ -83,23 +83,24 @@ _FENCE = re.compile(r"(?:[ >]|[-*+] |[0-9]{1,9}[.)] )*(`{3,})")
 def prepare_breaks(root: Element) -> None:
     """Two line breaks and more are how old pages part paragraphs; one in a heading or a link is a space; one at the
     edge of a block is nothing."""
-    breaks = root.select("br")
+    in_code = {line_break for code in outermost(root.select("pre"), "pre") for line_break in code.select("br")}
+    breaks = [line_break for line_break in root.select("br") if line_break not in in_code]
     if len(breaks) <= MAX_BREAKS:
-        _shape_breaks(breaks, set(root.select("pre br")))
+        _shape_breaks(breaks)
     left = [line_break for line_break in breaks if line_break.parent is not None]
     loose = [line_break for line_break in left[:MAX_EXAMINED] if not _is_beside_something(line_break)]
     for line_break in (*loose[MAX_LOOSE:], *left[MAX_EXAMINED:]):
         line_break.decompose()
 
 
-def _shape_breaks(breaks: list[Element], in_code: set[Element]) -> None:
+def _shape_breaks(breaks: list[Element]) -> None:
     for line_break in breaks:
         if is_within(line_break, _ONE_LINE):
             line_break.replace_with(Text(" "))
-        elif line_break not in in_code and (_is_at_edge(line_break, _BEFORE) or _is_at_edge(line_break, _AFTER)):
+        elif _is_at_edge(line_break, _BEFORE) or _is_at_edge(line_break, _AFTER):
             line_break.decompose()
     for run in _runs([line_break for line_break in breaks if line_break.parent is not None]):
-        if run[0].parent is not None and run[0] not in in_code:
+        if run[0].parent is not None:
             run[0].insert_after(Element("div"))  # the break stays: in a table's cell it is what parts the words
             for other in run[1:]:
                 other.decompose()

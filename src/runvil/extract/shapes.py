@@ -12,6 +12,7 @@ from runvil.extract.code import prepare_white_space
 from runvil.extract.edges import BLOCKS, MAX_AROUND, is_unseen, is_within, prepare_breaks
 from runvil.extract.nested import outermost
 from runvil.extract.raw import RAW, disarm, raw
+from runvil.extract.survey import MAX_ELEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,8 +118,9 @@ def _edge(node: Node, at: int) -> str:
 
 def _prepare_boxes(root: Element) -> None:
     """Buttons, labels and elements of a page's own stand apart on a screen: a space, where they would grow together."""
-    boxes = [box for box in root.iter_elements() if "-" in box.tag or box.tag in _BOXES]
-    for box in boxes[:MAX_SHAPED]:
+    elements = islice(root.iter_elements(), MAX_ELEMENTS)
+    boxes = (box for box in elements if "-" in box.tag or box.tag in _BOXES)
+    for box in list(islice(boxes, MAX_SHAPED)):
         for before, after in ((box.previous_sibling, box), (box, box.next_sibling)):
             if before is not None and after is not None and _touch(_edge(before, -1), _edge(after, 0)):
                 after.insert_before(Text(" "))

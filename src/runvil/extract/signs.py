@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 _HELD = dict(zip("_[]\\*~-+#.)", SIGNS, strict=True))
 _INSTEAD = str.maketrans(_HELD)
 
-_ANYWHERE = ("_", "[", "\\", "*", "~")
+_HARMLESS = {
+    # each begins with the sign itself, which is looked for faster than what stands before it
+    "_": re.compile(r"_(?<=[^\W_]_)_*(?=[^\W_])"),  # within a word it neither opens nor closes (6.2)
+    "*": re.compile(r"\*(?<=\S \*)(?= \S)"),  # between spaces neither (6.2)
+    "~": re.compile(r"~(?<=\S ~)(?= \S)"),
+    "\\": re.compile(r"\\(?=[^\W_])"),  # only before ASCII punctuation it escapes (2.4)
+}
 _AT_THE_START = frozenset("-+#0123456789")
-
-_HARMLESS = re.compile(
-    r"(?<=[^\W_])_+(?=[^\W_])"  # within a word it neither opens nor closes (6.2)
-    r"|\\(?=[^\W_])"  # only before ASCII punctuation it escapes (2.4)
-    r"|(?<=\S )[*~](?= \S)"  # between spaces they neither open nor close (6.2)
-    r"|\A\s*(?:[-+](?=[^\s\-+*_=])|[0-9]{1,9}[.)](?=\S))"  # an item takes a space (5.2)
-    r"|\A\s*\#{1,6}(?=[^\s#])"  # so does a heading (4.2)
+_START = re.compile(
+    r"\s*(?:[-+](?=[^\s\-+*_=])|[0-9]{1,9}[.)](?=\S)|\#{1,6}(?=[^\s#]))"  # items and headings take a space (5.2, 4.2)
 )
 _BRACKETS = re.compile(r"\[(?![\sxX]\]|\^)([^\[\]]+)\](?![(\[:])")
 """No link without a target, and the markdown defines none (6.3); no task, no footnote, no definition (4.7)."""
@@ -40,14 +41,15 @@ def hold_signs(texts: Iterable[Text], words: str) -> bool:
     texts: those that are not in code. words: all of them.
     """
     held = False
-    anywhere = any(sign in words for sign in _ANYWHERE)
+    present = [sign for sign in ("[", *_HARMLESS) if sign in words]
     for text in texts:
         data = text.data
-        if not (anywhere and any(sign in data for sign in _ANYWHERE)) and data.lstrip()[:1] not in _AT_THE_START:
+        if data.lstrip()[:1] not in _AT_THE_START and not any(map(data.__contains__, present)):
             continue
-        written = _HARMLESS.sub(_placeholders, data)
-        if "[" in data:
-            written = _without_brackets(written, text)
+        written = _START.sub(_placeholders, data, 1) if _START.match(data) is not None else data
+        for sign in present:
+            if sign in written:
+                written = _HARMLESS[sign].sub(_placeholders, written) if sign != "[" else _brackets(written, text)
         if written != data:
             text.data = written
             held = True
@@ -64,10 +66,10 @@ def _placeholders(found: re.Match[str]) -> str:
     return found[0].translate(_INSTEAD)
 
 
-def _without_brackets(data: str, text: Text) -> str:
-    def brackets(found: re.Match[str]) -> str:
+def _brackets(data: str, text: Text) -> str:
+    def pair(found: re.Match[str]) -> str:
         if found.end() == len(data) and not ends_a_line(text):
             return found[0]
         return f"{_HELD['[']}{found[1]}{_HELD[']']}"
 
-    return _BRACKETS.sub(brackets, data)
+    return _BRACKETS.sub(pair, data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runvil.extract import render
-from runvil.extract.edges import MAX_AROUND, MAX_BREAKS, without_repeated_blank_lines
+from runvil.extract.edges import MAX_AROUND, MAX_BREAKS, MAX_LOOSE, without_repeated_blank_lines
 
 ADDRESS = "https://a.example/dir/page"
 
@@ -78,6 +78,12 @@ def test_white_space_within_a_line_stays_what_it_is(html: str, markdown: str) ->
 
 def test_a_break_far_from_the_edge_is_left_alone() -> None:
     assert md(f"<p>{'<!-- -->' * MAX_AROUND}<br>a") == "\\\na"
+
+
+def test_breaks_with_nothing_beside_them_are_few_but_in_code() -> None:
+    assert md(f"<p>a{'<i><br></i>' * 100}b").count("\\\n") <= MAX_LOOSE
+    assert md("<p>" + "<b>a</b><br><i>b</i>" * 100).count("\n") == 100
+    assert md(f"<pre>a{'<br>' * 100}b</pre>") == "```\na" + "\n" * 100 + "b\n```"
 
 
 def test_breaks_beyond_the_bound_part_nothing() -> None:
