@@ -49,10 +49,13 @@ _OPENINGS = dict(zip(EMPHASIS_ENDS[:3], _TAGS, strict=True))
 _CLOSINGS = dict(zip(EMPHASIS_ENDS[3:], _TAGS, strict=True))
 _ENDS = frozenset({*_OPENINGS, *_CLOSINGS})
 _OPENING = {sign: _LEAD + end for end, sign in _OPENINGS.items()}
+_BOLD = _OPENING[_STRONG]
 _CLOSING = {sign: _LEAD + end for end, sign in _CLOSINGS.items()}
 
 _ALL_TAGS = frozenset().union(*_TAGS.values())
-_MAY_HOLD = _ALL_TAGS | {"summary"}  # shapes.py makes it bold
+_MAY_HOLD = _ALL_TAGS | {"summary"}
+_SUMMARIES = "details > summary"
+_BOLD_OR_BLOCKS = "b, strong, h1, h2, h3, h4, h5, h6, p, div"
 _CODE = frozenset({"pre", "code", "kbd", "samp"})
 _ALL = ", ".join(sorted(_ALL_TAGS))
 _IN_CODE = f":is({', '.join(sorted(_CODE))}) :is({_ALL})"
@@ -101,6 +104,16 @@ def hold_emphases(root: Element, present: set[str]) -> None:
     for element in found:
         if judged[element] is not _Holds.BLOCKS and element not in in_code:
             element.unwrap()
+    if "summary" in present:
+        _mark_summaries(root)
+
+
+def _mark_summaries(root: Element) -> None:
+    """Bold for what stands above what folds out."""
+    for summary in outermost(root.select(_SUMMARIES)[:MAX_EMPHASES], "summary"):
+        if summary.select_one(_BOLD_OR_BLOCKS) is None and _BOLD not in summary.text:
+            summary.insert(0, Text(_BOLD))
+            summary.append(Text(_CLOSING[_STRONG]))
 
 
 def _mark(phrases: list[Element], sign: _Sign, tags: frozenset[str]) -> None:

@@ -10,7 +10,6 @@ from turbohtml import Element, Text
 
 from runvil.extract.code import prepare_white_space
 from runvil.extract.edges import BLOCKS, MAX_AROUND, is_unseen, is_within, prepare_breaks
-from runvil.extract.nested import outermost
 from runvil.extract.raw import RAW, disarm, raw
 from runvil.extract.survey import MAX_ELEMENTS
 
@@ -36,10 +35,6 @@ _BLOCKS_IN_PHRASES = (
 
 MAX_SHAPED = 50_000
 """Boxes, indices, items ... of each sort that are put right; a page with more says nothing in them."""
-
-MAX_SUMMARIES = 1_000
-"""Those that are set in bold, which is an element of ours; all such have one hash (turbohtml 1.15.4), so that a set of
-them takes the square of their number."""
 
 _KNOWN = {
     **dict.fromkeys(("center", "dialog", "fieldset", "form", "hgroup", "legend", "search"), "div"),
@@ -221,12 +216,9 @@ def _says_something(node: Element) -> bool:
 
 
 def _prepare_definitions(root: Element) -> None:
-    """`: ` before a definition, as markdown's extension has it; bold for what folds out."""
+    """`: ` before a definition, as markdown's extension has it."""
     for definition in root.select("dd")[:MAX_SHAPED]:
         _mark_definition(definition)
-    for summary in outermost(root.select("details > summary")[:MAX_SUMMARIES], "summary"):
-        if _says_something(summary) and summary.select_one("b, strong, h1, h2, h3, h4, h5, h6, p, div") is None:
-            summary.wrap_children(Element("strong"))
 
 
 def _mark_definition(definition: Element) -> None:
@@ -271,7 +263,7 @@ _SHAPES: tuple[tuple[frozenset[str], Callable[[Element], None]], ...] = (
     (frozenset({"li"}), _prepare_items),
     (frozenset({"ul", "ol"}), _prepare_lists),
     (frozenset({"blockquote"}), _prepare_quotes),
-    (frozenset({"dd", "details"}), _prepare_definitions),
+    (frozenset({"dd"}), _prepare_definitions),
     (frozenset({"sub", "sup"}), _prepare_indices),
     (frozenset({"ruby"}), _prepare_ruby),
 )
