@@ -7,6 +7,7 @@ lone `\\` or an entity. Within a line both stay what they are.
 from __future__ import annotations
 
 import re
+import string
 from itertools import islice, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -51,7 +52,7 @@ _INVISIBLE = "\u200b\u2060\ufeff"
 
 _TRIMMED = _SPACES + "\u2028\u2029" + _INVISIBLE
 _NOTHING = re.compile(rf"[{_TRIMMED}\u200c\u200d\xad]*")
-_ODD = re.compile(r"[\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]")
+_ODD = "".join(sorted({*_TRIMMED} - {*string.whitespace})) + "\u200c\u200d"
 """What the renderer would not trim itself."""
 
 _HELD = dict(zip(_HARD, SPACES, strict=True))
@@ -196,10 +197,12 @@ def hold_spaces(texts: list[Text], words: str) -> list[str]:
 
     texts: those that are not in code. words: all of them. Returns the spaces there are placeholders for.
     """
-    if words.isascii() or _ODD.search(words) is None:
+    present = [] if words.isascii() else [space for space in _ODD if space in words]
+    if not present:
         return []
     for text in texts:
-        if not text.data.isascii() and _ODD.search(text.data) is not None:
+        data = text.data
+        if not data.isascii() and any(map(data.__contains__, present)):
             _trim(text)
     return [space for space in _HELD if space in words]
 

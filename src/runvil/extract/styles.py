@@ -12,10 +12,11 @@ MAX_STYLE = 2_000
 FAR = {"px": 2_000.0, "pt": 1_500.0, "em": 100.0, "rem": 100.0, "ch": 200.0, "vw": 100.0, "vh": 100.0, "%": 100.0}
 """How far to the left or above something is on no screen. Slides wait beside theirs, at less than that."""
 
-_MAY_HIDE = re.compile(
-    r"none|hidden|clip|collapse|opacity|size|font|scale|transparent|[ab]\(|background|[-/]\s*[0-9.]|/\*", re.IGNORECASE
-)
-"""Is in every style that hides."""
+_IN_STYLES_THAT_HIDE = (
+    "none", "hidden", "clip", "collapse", "opacity", "size:0", "size: 0", "size:1px", "size: 1px", "size:.", "size: .",
+    "font:0", "font: 0", "scale", "transparent", "a(", "/0", "/ 0", ":-", " -", "(-", "/*", "background",
+)  # fmt: skip
+"""One of them is in every style that hides, as styles are written; only such are taken apart."""
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _LENGTH = re.compile(r"(-?[0-9]*\.?[0-9]+)([a-z%]*)")
@@ -44,7 +45,8 @@ def hides(style: str) -> Hides:
 
 @lru_cache(maxsize=500)  # a page has few styles, each on many elements
 def _hides(style: str) -> Hides:
-    if _MAY_HIDE.search(style) is None:
+    style = style.lower()
+    if not any(map(style.__contains__, _IN_STYLES_THAT_HIDE)):
         return Hides.NOTHING
     says = _declarations(style)
     if _is_off(says) or _is_off_screen(says) or _is_cut_away(says):
@@ -67,7 +69,7 @@ def _declarations(style: str) -> dict[str, str]:
     """What a style says, by property: of two declarations the last counts, unless an earlier one is important."""
     says: dict[str, str] = {}
     important: set[str] = set()
-    for declaration in _COMMENT.sub("", style.lower()).split(";"):
+    for declaration in _COMMENT.sub("", style).split(";"):
         name, _, value = declaration.partition(":")
         name, (value, mark, _) = name.strip(), value.partition("!")
         if mark or name not in important:
